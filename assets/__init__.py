@@ -1,0 +1,1 @@
+"""Thin Dagster assets, checks and partitions over `batch`."""

@@ -1,0 +1,1 @@
+"""Spark jobs: DataFrame to DataFrame, and Delta I/O; nothing of Dagster."""

@@ -1,0 +1,1 @@
+"""Labelled evaluation, benchmarks and long runs; figures go to `benchmarks/results`."""

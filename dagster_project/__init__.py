@@ -1,0 +1,1 @@
+"""Dagster assembly: definitions, jobs, schedules, sensors, resources."""

@@ -1,0 +1,1 @@
+"""The `frontpage` command line."""

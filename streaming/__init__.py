@@ -1,0 +1,1 @@
+"""The speed layer: processes that answer within seconds, one package per stage."""

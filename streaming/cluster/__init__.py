@@ -1,0 +1,1 @@
+"""The story writers (one per language partition) and the story store."""

@@ -1,0 +1,1 @@
+"""Discovery, fetching and enrichment: poller and enrich workers."""

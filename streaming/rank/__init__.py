@@ -1,0 +1,1 @@
+"""The ranker: page snapshots, candidate pools and breaking news."""
