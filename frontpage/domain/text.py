@@ -1,0 +1,159 @@
+"""Plain text out of anything: no markup, no control characters, single white space; sentences, script, direction.
+
+Every text that leaves the parsers has passed `plain` or `from_markup`, so nothing further on (logs, JSON, HTML, old
+databases) meets a control character, a bidi override or a tag.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from typing import Final
+
+#: HTML elements that end a line; any other tag is removed without a trace.
+_BLOCKS: Final = (
+    "p|div|br|li|ul|ol|h[1-6]|tr|td|th|table|blockquote|section|article|header|footer|hr|dd|dt|dl|pre|figure"
+)
+_BLOCK: Final = re.compile(rf"</?(?:{_BLOCKS})\b[^>]*>", re.IGNORECASE)
+_DROPPED: Final = re.compile(
+    r"<(script|style|template|noscript|svg|iframe|object|textarea)\b[^>]*>.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL
+)
+_COMMENT: Final = re.compile(
+    r"<!--.*?(?:-->|\Z)|<!\[CDATA\[|\]\]>|<\?.*?\?>|<!doctype[^>]*>", re.IGNORECASE | re.DOTALL
+)
+#: A tag is a name of a known element; "5 <6 and x>3" and "<b2b>" are text.
+_ELEMENTS: Final = (
+    "a|abbr|acronym|address|applet|area|article|aside|audio|b|base|basefont|bdi|bdo|bgsound|big|blink|blockquote|body|br|"
+    "button|canvas|caption|center|cite|code|col|colgroup|data|datalist|dd|del|details|dfn|dialog|dir|div|dl|dt|em|embed|"
+    "fieldset|figcaption|figure|font|footer|form|frame|frameset|h[1-6]|head|header|hgroup|hr|html|i|iframe|image|img|"
+    "input|ins|kbd|label|legend|li|link|main|map|mark|marquee|math|menu|meta|meter|nav|nobr|noembed|noframes|noscript|"
+    "object|ol|optgroup|option|output|p|param|picture|pre|progress|q|rp|rt|ruby|s|samp|script|section|select|slot|small|"
+    "source|span|strike|strong|style|sub|summary|sup|svg|table|tbody|td|template|textarea|tfoot|th|thead|time|title|tr|"
+    "track|tt|u|ul|var|video|wbr|xml|xmp|o:p"
+)
+_TAG: Final = re.compile(rf"</?(?:{_ELEMENTS})(?:[\s/][^<>]*)?/?>", re.IGNORECASE)
+_OPEN_TAG: Final = re.compile(rf"<(?:{_ELEMENTS})\s+[^<>]*\Z", re.IGNORECASE)
+_CONTROL: Final = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2028\u2029\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
+)
+_BREAKS: Final = re.compile("[\x0b\x0c\x85\u2028\u2029]")
+_SPACE: Final = re.compile(r"\s+")
+
+
+def plain(text: str | None) -> str:
+    """Control characters, bidi overrides and invisible marks out, white space single, NFC. Idempotent."""
+    if not text:
+        return ""
+    text = _BREAKS.sub(" ", text)
+    return _SPACE.sub(" ", unicodedata.normalize("NFC", _CONTROL.sub("", text))).strip()
+
+
+def from_markup(text: str | None) -> str:
+    """Plain text of an HTML fragment, or of text that may be one: tags out, character references read once."""
+    if not text:
+        return ""
+    if "<" in text:
+        text = _strip_tags(text)
+    if "&" in text:
+        text = html.unescape(text)
+        # Escaped once too often, a tag is still a tag: it must not come out as live markup.
+        if "<" in text:
+            text = _strip_tags(text)
+    return plain(text)
+
+
+def _strip_tags(text: str) -> str:
+    text = _COMMENT.sub(" ", text)
+    text = _DROPPED.sub(" ", text)
+    text = _BLOCK.sub(" ", text)
+    text = _TAG.sub("", text)
+    return _OPEN_TAG.sub("", text)
+
+
+def clip(text: str, length: int) -> str:
+    """At most `length` characters, cut at a word boundary, with an ellipsis when something was cut."""
+    if len(text) <= length:
+        return text
+    if length <= 0:
+        return ""
+    head = text[: length - 1]
+    if not text[length - 1].isspace():
+        cut = max(head.rfind(" "), head.rfind("、"), head.rfind("。"), head.rfind("，"))
+        # Scripts without spaces are cut between characters; so is one endless word.
+        if cut >= length // 2:
+            head = head[:cut]
+    return head.rstrip(" ,;:–—-") + "…"
+
+
+_ABBREVIATIONS: Final = re.compile(
+    r"(?:\b(?:mr|mrs|ms|dr|st|prof|gen|sen|rep|gov|lt|col|sgt|no|nr|vs|etc|inc|ltd|co|corp|jan|feb|mar|apr|jun|jul|aug|"
+    r"sept?|oct|nov|dec|bzw|ca|u\.a|z\.b|d\.h|sr|sra|ee|uu|av|mme|mlle|m|hr|fr|г|ул|им|тыс|млн|млрд|т\.е|[a-z])|"
+    r"(?:^|\s)\d{1,2})\.$",
+    re.IGNORECASE,
+)
+_END: Final = re.compile(r"[.!?…؟۔।]+[\"'”’»)\]]*(?=\s)|[。！？]+[」』”）]*")
+
+
+def sentences(text: str, limit: int) -> list[str]:
+    """The first `limit` sentences; abbreviations and ordinals ("3. März") do not end one."""
+    found: list[str] = []
+    start = 0
+    for match in _END.finditer(text):
+        if len(found) == limit:
+            return found
+        end = match.end()
+        head = text[start:end]
+        following = text[end : end + 2].strip()
+        if head.endswith(".") and (_ABBREVIATIONS.search(head[-12:]) or following[:1].islower()):
+            continue
+        if head.strip():
+            found.append(head.strip())
+        start = end
+    rest = text[start:].strip()
+    if rest and len(found) < limit:
+        found.append(rest)
+    return found
+
+
+def direction_of(text: str) -> str | None:
+    """`rtl` or `ltr` by the majority of letters, None without letters. Not by the first letter: one Latin name at the
+    head of an Arabic headline turns nothing round.
+    """
+    right = left = 0
+    for character in text[:2000]:
+        kind = unicodedata.bidirectional(character)
+        if kind in ("R", "AL"):
+            right += 1
+        elif kind == "L":
+            left += 1
+    if not right and not left:
+        return None
+    return "rtl" if right > left else "ltr"
+
+
+_RANGES: Final = (
+    ("Latn", "A", "Z"), ("Latn", "a", "z"), ("Latn", "\u00c0", "\u024f"), ("Latn", "\u1e00", "\u1eff"),
+    ("Grek", "\u0370", "\u03ff"), ("Cyrl", "\u0400", "\u052f"), ("Armn", "\u0531", "\u058f"),
+    ("Hebr", "\u0590", "\u05ff"), ("Arab", "\u0600", "\u06ff"), ("Arab", "\u0750", "\u077f"),
+    ("Arab", "\ufb50", "\ufefc"), ("Deva", "\u0900", "\u097f"), ("Beng", "\u0980", "\u09ff"),
+    ("Guru", "\u0a00", "\u0a7f"), ("Gujr", "\u0a80", "\u0aff"), ("Taml", "\u0b80", "\u0bff"),
+    ("Telu", "\u0c00", "\u0c7f"), ("Knda", "\u0c80", "\u0cff"), ("Mlym", "\u0d00", "\u0d7f"),
+    ("Sinh", "\u0d80", "\u0dff"), ("Thai", "\u0e00", "\u0e7f"), ("Laoo", "\u0e80", "\u0eff"),
+    ("Mymr", "\u1000", "\u109f"), ("Geor", "\u10a0", "\u10ff"), ("Ethi", "\u1200", "\u139f"),
+    ("Khmr", "\u1780", "\u17ff"), ("Kana", "\u3040", "\u30ff"), ("Hani", "\u3400", "\u4dbf"),
+    ("Hani", "\u4e00", "\u9fff"), ("Hang", "\uac00", "\ud7af"), ("Hang", "\u1100", "\u11ff"),
+)  # fmt: skip
+_SCRIPT_RUNS: Final = tuple((script, re.compile(f"[{low}-{high}]")) for script, low, high in _RANGES)
+
+
+def script_counts(text: str) -> dict[str, int]:
+    """Letters per script (ISO 15924 codes) in the first 2,000 characters."""
+    counts: dict[str, int] = {}
+    head = text[:2000]
+    for script, pattern in _SCRIPT_RUNS:
+        number = len(pattern.findall(head))
+        if number:
+            counts[script] = counts.get(script, 0) + number
+    return counts
