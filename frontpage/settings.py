@@ -34,6 +34,15 @@ class Settings(BaseSettings):
     redis_port: int = 0
     serving_port: int = 8080
     dagster_port: int = 3000
+    #: Address that serving listens on.
+    serving_host: str = "127.0.0.1"
+    #: Public address of the API and page, for absolute links in feeds; empty means http://127.0.0.1:SERVING_PORT.
+    public_url: str = ""
+    #: Requests a second that one client may sustain (0: no limit), and at once.
+    serving_rate: float = 100.0
+    serving_burst: int = 400
+    #: Comma-separated addresses of proxies whose X-Forwarded-For is believed.
+    trusted_proxies: str = ""
     world_port: int = 0
     #: Where the made-up hosts of the sample world resolve to, "127.0.0.1:PORT"; development profile only.
     resolver: str | None = None

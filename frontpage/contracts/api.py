@@ -73,6 +73,8 @@ class StoryCard(Shape):
     story_url: str
     topics: list[str] = []
     sections: list[str] = []
+    #: on private surfaces: name it in `POST /v1/events` so that reads and dwell find what was served
+    impression_id: str | None = None
     lang: str
     dir: Literal["ltr", "rtl"] = "ltr"
 
@@ -189,7 +191,6 @@ class Feed(Shape):
     degraded: str | None = None
     generated_at: str | None
     model_version: str | None = None
-    impression_id: str | None = None
     items: list[StoryCard]
     next_cursor: str | None = None
 

@@ -149,6 +149,8 @@ class StoryRow(BaseModel):
     updated_at: float = 0.0
     members: list[StoryMember] = []
     history: list[dict[str, float | str | list[str]]] = []
+    #: stories that report the same event in other languages (from `story.links`)
+    links: list[str] = []
     closed: bool = False
 
 
