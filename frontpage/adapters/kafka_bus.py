@@ -86,6 +86,7 @@ class KafkaConsumer:
         self._rejoined: set[KafkaPartition] = set()
         self._first: dict[KafkaPartition, int] = {}
         self._polled: set[KafkaPartition] = set()
+        self._membership: Any = None
         with _kafka_errors():
             self._consumer = kafka.KafkaConsumer(
                 bootstrap_servers=bootstrap,
@@ -111,6 +112,8 @@ class KafkaConsumer:
             found = self._consumer.poll(timeout_ms=int(timeout * 1000), max_records=max_records)
             for tp in self._after_rejoin():
                 found.pop(tp, None)
+        if found:
+            self._membership = self._consumer.group_metadata()
         records = []
         for tp, batch in found.items():
             self._first.setdefault(tp, batch[0].offset)
@@ -207,8 +210,12 @@ class KafkaConsumer:
         self._polled.clear()
 
     def group(self) -> Any:
-        """Membership, which lets the broker refuse offsets of a worker that lost its partitions (KIP-447)."""
-        return self._consumer.group_metadata()
+        """Membership as it was when the batch was polled: with it the broker refuses a worker that lost its partitions.
+
+        Membership as it is now would not do: a worker that has left its group has none, and the broker accepts offsets
+        without membership from anyone (KIP-447).
+        """
+        return self._membership
 
     def _after_rejoin(self) -> set[KafkaPartition]:
         """Partitions that were moved to their committed offset because others may have read on meanwhile.
