@@ -1,0 +1,124 @@
+"""The loop of the transactional processes over the in-memory bus: what it keeps when things go wrong."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from fakes.bus import MemoryBus
+
+from frontpage.adapters.bus import Outgoing, Record
+from frontpage.adapters.clock import SystemClock
+from frontpage.adapters.loop import DEAD_VALUE_LIMIT, dead_letter, run_transactional
+from frontpage.contracts.events import DeadLetter
+from frontpage.errors import Fenced, ServiceUnavailable, UnreadableEvent
+
+
+class Upper:
+    """Answers each record with its value in capitals; fails as often as asked."""
+
+    def __init__(self, failures: int = 0) -> None:
+        self.failures = failures
+        self.batches: list[list[int]] = []
+
+    def handle(self, records: list[Record]) -> list[Outgoing]:
+        self.batches.append([record.offset for record in records])
+        if self.failures:
+            self.failures -= 1
+            raise ServiceUnavailable("the store is away")
+        return [Outgoing("out", record.key, (record.value or b"").upper(), 0) for record in records]
+
+
+def run(bus: MemoryBus, work: Upper, until: int, **more: object) -> None:
+    """Run the loop until that many records stand on `out` (at most 10 s)."""
+    stop = threading.Event()
+    deadline = time.monotonic() + 10
+
+    def watch() -> None:
+        with bus._lock:
+            while len(bus.records("out")) < until and not stop.is_set() and time.monotonic() < deadline:
+                bus._lock.wait(0.05)
+        stop.set()
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        run_transactional(
+            bus, process="test", group="g", topics=["in"], transactional_id="t", work=work, clock=SystemClock(),
+            stop=stop, poll_timeout=0.01, **more,
+        )  # type: ignore[arg-type]  # fmt: skip
+    finally:
+        stop.set()
+        watcher.join()
+
+
+@pytest.fixture
+def bus() -> MemoryBus:
+    bus = MemoryBus()
+    bus.producer().send([Outgoing("in", "k", value) for value in (b"a", b"b")])
+    return bus
+
+
+def test_commits_records_and_offsets_and_then_tells(bus: MemoryBus) -> None:
+    told: list[int] = []
+    run(bus, Upper(), 2, after_commit=lambda records: told.extend(r.offset for r in records))
+    assert [record.value for record in bus.records("out")] == [b"A", b"B"]
+    assert bus.committed("g", "in") == {0: 2}
+    assert told == [0, 1]
+
+
+def test_an_aborted_transaction_is_tried_again_and_leaves_one_result(bus: MemoryBus) -> None:
+    bus.abort_next = 1
+    work, dropped = Upper(), []
+    run(bus, work, 2, rollback=lambda: dropped.append(True))
+    assert work.batches == [[0, 1], [0, 1]]
+    assert dropped == [True]
+    assert [record.value for record in bus.records("out")] == [b"A", b"B"]
+
+
+def test_a_service_that_is_away_loses_nothing(bus: MemoryBus) -> None:
+    work = Upper(failures=2)
+    run(bus, work, 2)
+    assert len(work.batches) == 3
+    assert bus.committed("g", "in") == {0: 2}
+
+
+def test_fenced_ends_the_process_without_another_write(bus: MemoryBus) -> None:
+    class Usurped(Upper):
+        def handle(self, records: list[Record]) -> list[Outgoing]:
+            bus.transactional("t")
+            return super().handle(records)
+
+    with pytest.raises(Fenced):
+        run(bus, Usurped(), 2)
+    assert bus.records("out") == []
+    assert bus.committed("g", "in") == {}
+
+
+def test_idle_runs_every_turn_and_its_records_are_written(bus: MemoryBus) -> None:
+    turns = []
+
+    def idle() -> list[Outgoing]:
+        turns.append(1)
+        return [Outgoing("out", "timer", b"tick", 0)] if len(turns) == 3 else []
+
+    run(bus, Upper(), 3, idle=idle)
+    assert [record.value for record in bus.records("out")] == [b"A", b"B", b"tick"]
+
+
+def test_a_dead_letter_keeps_offset_cause_and_bytes_up_to_its_limit() -> None:
+    error = UnreadableEvent("not UTF-8 at byte 0", cause="not-utf8")
+    small = dead_letter(Record("in", 1, 7, "k", b"\xff", 0.0), error, "test", at=5.0)
+    letter = DeadLetter.decode(small.value)
+    assert letter is not None
+    assert (small.topic, small.key) == ("items.dead", "k")
+    assert (letter.topic, letter.partition, letter.offset, letter.cause, letter.value_b64, letter.at) == (
+        "in", 1, 7, "not-utf8", "/w==", 5.0
+    )  # fmt: skip
+    large = DeadLetter.decode(
+        dead_letter(Record("in", 1, 8, None, b"x" * (DEAD_VALUE_LIMIT + 1), 0.0), error, "test", at=5.0).value
+    )
+    assert large is not None
+    assert large.value_b64 is None
+    assert str(DEAD_VALUE_LIMIT + 1) in large.detail
