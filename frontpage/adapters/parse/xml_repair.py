@@ -1,0 +1,156 @@
+"""XML as it comes, made well-formed without losing an item for one character.
+
+Characters outside XML's `Char` production go (also as references), a bare ampersand is escaped, HTML's entity names
+become their characters. A document type is taken out: entities that stand for short plain text are put in
+place, nested or external ones that are used refuse the document (expansion bombs, file and network reads).
+"""
+
+from __future__ import annotations
+
+import html.entities
+import re
+from typing import Final
+
+from frontpage.errors import UnreadableInput
+
+_BAD: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+_BREAK: Final = re.compile("[\x0b\x0c\x85]")
+_VERBATIM: Final = re.compile(r"(<!\[CDATA\[.*?\]\]>|<!--.*?-->)", re.DOTALL)
+_AMPERSAND: Final = re.compile(r"&(?:#([0-9]{1,7});|#[xX]([0-9a-fA-F]{1,6});|([A-Za-z][A-Za-z0-9._-]{0,63});)?")
+_XML_NAMES: Final = frozenset({"amp", "lt", "gt", "quot", "apos"})
+_DECLARATION: Final = re.compile(r"^\s*<\?xml\b.*?\?>", re.DOTALL)
+_ENTITY: Final = re.compile(
+    r"<!ENTITY\s+(%\s+)?([A-Za-z_:][\w:.-]*)\s+(?:\"([^\"]*)\"|'([^']*)'|(SYSTEM|PUBLIC)\b[^>]*)\s*>", re.DOTALL
+)
+#: What all entities together may add; real feeds use a handful of short names.
+_EXPANSION_LIMIT: Final = 100_000
+_ENTITY_LIMIT: Final = 2_000
+
+
+def repair(text: str) -> tuple[str, list[str]]:
+    """(well-formed-as-can-be text without declaration and document type, problems). Raises UnreadableInput
+    `entity-bomb` or `external-entity`.
+    """
+    problems: list[str] = []
+    start = _DECLARATION.match(text)
+    if start:
+        text = text[start.end() :]
+    stripped = text.lstrip("\ufeff \t\r\n\x00\x0b\x0c")
+    text = stripped
+    text, entities, external = _take_doctype(text)
+    clean = _BREAK.sub(" ", text)
+    clean = _BAD.sub("", clean)
+    repaired = clean != text
+    state = _References(entities, external)
+    parts = _VERBATIM.split(clean)
+    for place in range(0, len(parts), 2):
+        if "&" in parts[place]:
+            parts[place] = _AMPERSAND.sub(state.replace, parts[place])
+    if repaired or state.repaired:
+        problems.append("repaired_xml")
+    return "".join(parts), problems
+
+
+class _References:
+    """Decides every `&...;` outside CDATA; counts what entities add."""
+
+    def __init__(self, entities: dict[str, str], external: set[str]) -> None:
+        self._entities = entities
+        self._external = external
+        self._added = 0
+        self.repaired = False
+
+    def replace(self, match: re.Match[str]) -> str:
+        decimal, hexadecimal, name = match.groups()
+        if decimal or hexadecimal:
+            code = int(decimal) if decimal else int(hexadecimal, 16)
+            return self._character(code, match.group())
+        if name is None:
+            self.repaired = True
+            return "&amp;"
+        if name in _XML_NAMES:
+            return match.group()
+        if name in self._external:
+            raise UnreadableInput(f"uses the external entity &{name};", cause="external-entity")
+        if name in self._entities:
+            value = self._entities[name]
+            self._added += len(value)
+            if self._added > _EXPANSION_LIMIT:
+                raise UnreadableInput("entities expand without end", cause="entity-bomb")
+            return value
+        character = html.entities.html5.get(name + ";")
+        self.repaired = True
+        if character is None:
+            return "&amp;" + match.group()[1:]
+        return character.replace("&", "&amp;").replace("<", "&lt;")
+
+    def _character(self, code: int, original: str) -> str:
+        if 0x80 <= code <= 0x9F:
+            # Numbers of windows-1252 in disguise, as every browser reads them.
+            self.repaired = True
+            return bytes([code]).decode("windows-1252", "replace").replace("\ufffd", "")
+        if code in (0x0B, 0x0C):
+            self.repaired = True
+            return " "
+        legal = code in (0x9, 0xA, 0xD) or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0x10FFFF
+        if not legal or code in (0x7F, 0xFFFE, 0xFFFF):
+            self.repaired = True
+            return ""
+        return original
+
+
+def _take_doctype(text: str) -> tuple[str, dict[str, str], set[str]]:
+    """Cuts the document type out; (rest, internal entities as ready text, names of external ones)."""
+    found = re.search(r"<!DOCTYPE\b", text[:100_000], re.IGNORECASE)
+    if not found or not _only_prolog(text[: found.start()]):
+        return text, {}, set()
+    end = _end_of_doctype(text, found.end())
+    subset = text[found.start() : end]
+    entities: dict[str, str] = {}
+    external: set[str] = set()
+    for match in _ENTITY.finditer(subset):
+        parameter, name, double, single, outside = match.groups()
+        if parameter:
+            continue  # parameter entities work inside the subset only, which is dropped
+        if outside:
+            external.add(name)
+            continue
+        value = double if double is not None else (single or "")
+        if len(entities) >= _ENTITY_LIMIT or len(value) > _EXPANSION_LIMIT:
+            raise UnreadableInput("too many or too long entities", cause="entity-bomb")
+        entities.setdefault(name, value)
+    return text[: found.start()] + text[end:], _flat(entities), external
+
+
+def _only_prolog(head: str) -> bool:
+    return not re.sub(r"<!--.*?-->|<\?.*?\?>|\s+", "", head, flags=re.DOTALL)
+
+
+def _end_of_doctype(text: str, start: int) -> int:
+    depth = 0
+    quote = ""
+    for place in range(start, min(len(text), start + 1_000_000)):
+        character = text[place]
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'" and depth:
+            quote = character
+        elif character == "[":
+            depth += 1
+        elif character == "]":
+            depth -= 1
+        elif character == ">" and depth <= 0:
+            return place + 1
+    return len(text)
+
+
+def _flat(entities: dict[str, str]) -> dict[str, str]:
+    """Values with character references read and markup escaped; one that names another entity is a bomb's brick."""
+    flat: dict[str, str] = {}
+    for name, value in entities.items():
+        named = [n for n in re.findall(r"&([A-Za-z_:][\w:.-]*);", value) if n not in _XML_NAMES]
+        if any(inner in entities for inner in named):
+            raise UnreadableInput(f"entity {name} is made of entities", cause="entity-bomb")
+        plain = html.unescape(value)
+        flat[name] = _BAD.sub("", plain).replace("&", "&amp;").replace("<", "&lt;")
+    return flat
