@@ -1,0 +1,252 @@
+"""The story writer: the only process that decides, for a language partition, which story an article belongs to.
+
+One thread per partition holds the partition's lease, opens the transactional producer `cluster-{partition}` (which
+fences any earlier holder), rebuilds its stories from `story.changes`, and then decides article by article. Decisions
+and input offsets commit together. Whatever goes wrong, the tenure ends and the next one starts from the log again:
+that is slower than undoing, and it cannot be wrong. A second process started the same way is a warm standby.
+
+Not here: how decisions are made (`frontpage/domain/clustering.py`), rows for readers (`store.py`).
+Run: `python -m streaming.cluster.writer [--partitions 0,3]` (all by default).
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from frontpage.adapters.bus import Bus, Outgoing, Record
+from frontpage.adapters.clock import Clock
+from frontpage.adapters.lease import HeldLease
+from frontpage.adapters.loop import FIRST_BACKOFF, LONGEST_BACKOFF, dead_letter
+from frontpage.contracts.events import ArticleEvent, StoryChange, StoryProposal
+from frontpage.contracts.story_codec import article_signals, from_event, to_event, to_proposal
+from frontpage.contracts.topics import ARTICLES, STORY_CHANGES, STORY_PROPOSALS
+from frontpage.domain.clustering import Clusterer
+from frontpage.domain.languages import LANGUAGE_PARTITIONS
+from frontpage.domain.story import Change, StoryBook
+from frontpage.errors import Fenced, ServiceUnavailable, UnreadableEvent
+from frontpage.runtime import Runtime, run_process
+
+log = logging.getLogger(__name__)
+
+PROCESS: Final = "cluster.writer"
+GROUP: Final = "cluster"
+#: Virtual seconds. Stories are kept while they have an article of the last 48 hours (documents).
+WINDOW: Final = 48 * 3600.0
+#: Virtual seconds between looks for stories that left the window: a story may overstay by so much.
+EXPIRE_EVERY: Final = 300.0
+#: Articles per transaction: about 0.2 s of decisions, so that a lease check comes well within a renewal.
+BATCH: Final = 200
+#: Real seconds that an idle poll waits; also how long a stop may take.
+POLL: Final = 0.5
+
+
+class PartitionWriter:
+    """One tenure's mind: the book of a partition, as the log says, and the decisions that extend it."""
+
+    def __init__(self, partition: int, book: StoryBook, *, repair_interval: float, poison: set[str]) -> None:
+        self._partition = partition
+        self._repair_interval = repair_interval
+        self._poison = poison
+        self._repaired_at: float | None = None
+        self._expired_at: float | None = None
+        self.book = book
+        self.clusterer = Clusterer(book, partition=partition)
+
+    def handle(self, records: Sequence[Record], now: float) -> list[Outgoing]:
+        """Changes and dead letters for a batch, in order."""
+        out: list[Outgoing] = []
+        for record in records:
+            before = self.book.sequence
+            try:
+                if _place(record) in self._poison:
+                    raise UnreadableEvent("deciding on it failed, see the writer's log", cause="cannot-decide")
+                out += self._decide(record, now)
+            except UnreadableEvent as error:
+                out.append(dead_letter(record, error, PROCESS, now))
+            except (ServiceUnavailable, Fenced):
+                raise
+            except Exception as error:  # a record must not stop its language for ever
+                log.exception("%s: cannot decide on it", _place(record))
+                self._poison.add(_place(record))
+                if self.book.sequence != before:
+                    raise ServiceUnavailable(f"{_place(record)} left the book half changed: rebuilding") from error
+                failed = UnreadableEvent(f"{type(error).__name__}: {error}"[:200], cause="cannot-decide")
+                out.append(dead_letter(record, failed, PROCESS, now))
+        return out
+
+    def tick(self, now: float) -> list[Outgoing]:
+        """What time alone brings: repair every ten minutes, expiry of stories that left the window."""
+        changes: list[Change] = []
+        if self._repaired_at is None:
+            self._repaired_at = self._expired_at = now
+        if _due(self._repaired_at, now, self._repair_interval):
+            self._repaired_at = now
+            changes += self.clusterer.repair(now, ("repair", self._partition, self.book.sequence + 1))
+        if self._expired_at is not None and _due(self._expired_at, now, EXPIRE_EVERY):
+            self._expired_at = now
+            changes += self.clusterer.expire(now, ("expire", self._partition, self.book.sequence + 1))
+        return [self._outgoing(to_event(change)) for change in changes]
+
+    def _decide(self, record: Record, now: float) -> list[Outgoing]:
+        source = (record.topic, record.partition, record.offset)
+        if record.topic == STORY_PROPOSALS.name:
+            proposal = StoryProposal.decode(record.value)
+            if proposal is None:
+                return []
+            changes = self.clusterer.consider(to_proposal(proposal), now, source)
+            return [self._outgoing(to_event(change)) for change in changes]
+        event = ArticleEvent.decode(record.value)
+        if event is None:
+            return []
+        card = event.card
+        if card.version > 1 and card.first_seen_at < now - WINDOW and card.article_id not in self.book.story_of:
+            return []  # a correction to an article whose story left the window starts no story
+        changes = self.clusterer.decide(article_signals(event), now, source, card)
+        trace = {**event.trace, "clustered": now}
+        return [self._outgoing(to_event(change, trace, event.signals.quality)) for change in changes]
+
+    def _outgoing(self, change: StoryChange) -> Outgoing:
+        return Outgoing(STORY_CHANGES.name, change.language, change.encode(), self._partition)
+
+
+def rebuild(bus: Bus, partition: int) -> StoryBook:
+    """The partition's book from the whole of `story.changes` that is kept (7 days, the window is 2)."""
+    end = bus.end_offsets(STORY_CHANGES.name).get(partition, 0)
+    book = StoryBook()
+    for change in read_changes(bus.read(STORY_CHANGES.name, partition, 0, end)):
+        if book.sequence and change.sequence > book.sequence + 1:
+            log.error("story.changes/%d: sequence jumps from %d to %d", partition, book.sequence, change.sequence)
+        book.apply(change)
+    return book
+
+
+def read_changes(records: Iterable[Record]) -> Iterable[Change]:
+    """The readable changes among `records`; an unreadable one is logged: its consumers dead-letter it."""
+    for record in records:
+        try:
+            event = StoryChange.decode(record.value)
+            if event is not None:
+                yield from_event(event)
+        except UnreadableEvent as error:
+            log.error("%s: %s", _place(record), error)
+
+
+class Tenures:
+    """Takes the lease of a partition, serves, and starts over after any failure until told to stop."""
+
+    def __init__(
+        self, bus: Bus, clock: Clock, partition: int, *, repair_interval: float,
+        beat: Callable[[int, StoryBook], None] | None = None,
+    ) -> None:  # fmt: skip
+        self._bus, self._clock, self._partition = bus, clock, partition
+        self._repair_interval = repair_interval
+        self._beat = beat
+        self._poison: set[str] = set()
+
+    def run(self, lease: HeldLease, stop: threading.Event) -> None:
+        """Until `stop`. Losing the lease or the producer's id means standing by, not failing."""
+        backoff = FIRST_BACKOFF
+        while lease.wait(stop):
+            try:
+                while not stop.is_set():
+                    lease.check()
+                    try:
+                        self.serve(lease.check, stop)
+                        backoff = FIRST_BACKOFF
+                    except ServiceUnavailable as error:
+                        log.warning("partition %d: starting over in %.1f s: %s", self._partition, backoff, error)
+                        stop.wait(backoff)
+                        backoff = min(backoff * 2, LONGEST_BACKOFF)
+            except Fenced as error:
+                log.warning("partition %d: standing by: %s", self._partition, error)
+                stop.wait(backoff)
+            finally:
+                lease.release()
+
+    def serve(self, check: Callable[[], None], stop: threading.Event) -> None:
+        """One tenure: returns when `stop` is set; raises Fenced or ServiceUnavailable.
+
+        The order matters: opening the producer ends whatever the predecessor left undecided, so that the log read
+        afterwards is complete; and the consumer starts from offsets committed with that log.
+        """
+        producer = self._bus.transactional(f"cluster-{self._partition}")
+        try:
+            book = rebuild(self._bus, self._partition)
+            log.info("partition %d: %d stories at sequence %d", self._partition, len(book.stories), book.sequence)
+            writer = PartitionWriter(
+                self._partition, book, repair_interval=self._repair_interval, poison=self._poison
+            )  # fmt: skip
+            consumer = self._bus.consumer(GROUP, [ARTICLES.name, STORY_PROPOSALS.name], partitions=[self._partition])
+            try:
+                while not stop.is_set():
+                    records = consumer.poll(BATCH, POLL)
+                    now = self._clock.now()
+                    if records:
+                        out = writer.handle(records, now)
+                        check()
+                        producer.transact(out, consumer)
+                    due = writer.tick(now)
+                    if due:
+                        check()
+                        producer.transact(due, None)
+                    if self._beat is not None:
+                        self._beat(self._partition, book)
+            finally:
+                consumer.close()
+        finally:
+            producer.close()
+
+
+def _due(last: float, now: float, interval: float) -> bool:
+    """Also true when a replay has set the clock back."""
+    return now - last >= interval or now < last
+
+
+def _place(record: Record) -> str:
+    return f"{record.topic}/{record.partition}@{record.offset}"
+
+
+def main(runtime: Runtime, stop: threading.Event, partitions: Sequence[int] = range(LANGUAGE_PARTITIONS)) -> None:
+    """One thread per partition; ends when `stop` is set."""
+    owned: dict[int, StoryBook] = {}
+
+    def beat(partition: int, book: StoryBook) -> None:
+        owned[partition] = book
+
+    holder = f"{socket.gethostname()}:{os.getpid()}"
+    threads = []
+    for partition in partitions:
+        tenures = Tenures(
+            runtime.bus, runtime.clock, partition, repair_interval=runtime.settings.repair_interval, beat=beat
+        )
+        lease = HeldLease(runtime.redis, f"cluster-{partition}", holder)
+        threads.append(threading.Thread(target=tenures.run, args=(lease, stop), name=f"cluster-{partition}"))
+    for thread in threads:
+        thread.start()
+    while not stop.wait(1.0):
+        dead = [thread.name for thread in threads if not thread.is_alive()]
+        if dead:
+            stop.set()
+            raise ServiceUnavailable(f"writer threads died: {', '.join(dead)}")
+        books = dict(owned)
+        runtime.heartbeat(
+            PROCESS,
+            partitions=sorted(books),
+            stories=sum(len(book.stories) for book in books.values()),
+            changes=sum(book.sequence for book in books.values()),
+        )
+    for thread in threads:
+        thread.join(timeout=20)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="The story writer of the language partitions.")
+    parser.add_argument("--partitions", default="", help="comma-separated partition numbers; all by default")
+    chosen = [int(part) for part in parser.parse_args().partitions.split(",") if part.strip()]
+    run_process(PROCESS, lambda runtime, stop: main(runtime, stop, chosen or range(LANGUAGE_PARTITIONS)))
