@@ -129,7 +129,7 @@ def choose(
     pool = _eligible(spoken, now, policy)
     if not pool:
         return None
-    first = min(candidate.first_seen for candidate in spoken if candidate.original or len(pool) == 1)
+    first = min((candidate.first_seen for candidate in spoken if candidate.original), default=now)
     scores = {c.article_id: _score(c, first, now, policy) for c in pool}
     ranked = sorted(pool, key=lambda c: (-scores[c.article_id], c.article_id))
     best = scores[ranked[0].article_id]
