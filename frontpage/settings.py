@@ -60,6 +60,8 @@ class Settings(BaseSettings):
     poll_ceiling: float = 3600.0
     fetch_timeout_real: float = 20.0
     log_level: str = "INFO"
+    #: Which of several replicas of one process this is; part of its transactional id, so unique among them.
+    worker: str = "0"
 
     @model_validator(mode="after")
     def _production_is_strict(self) -> Self:

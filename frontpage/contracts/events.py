@@ -39,7 +39,9 @@ class FeedItem(Event):
     #: When Frontpage first saw this item (virtual clock); becomes first_seen_at of a new article.
     seen_at: float
     arrived_by: ArrivedBy = "poll"
+    #: tries of its page so far; and how often it went back to the topic because our own budgets were used up
     attempts: int = 0
+    returns: int = 0
 
 
 class DeadLetter(Event):

@@ -1,0 +1,113 @@
+"""robots.txt for the fetch tier: fetched once a day and host, shared through Redis, read by `parse/robots.py`.
+
+RFC 9309: a missing file (4xx) allows all, a server error or no answer forbids all until it answers; redirects are
+followed by the fetch tier like any others. A failed look-up is remembered for a few minutes only and raises a failure
+that is retried, never a refusal: the page may be fine tomorrow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Final
+
+from frontpage.adapters.parse.robots import RobotsRules, read_robots
+from frontpage.adapters.redis_store import store_errors
+from frontpage.contracts.views import ROBOTS
+from frontpage.errors import FetchError, FetchFailed, FetchRefused
+
+if TYPE_CHECKING:
+    import redis
+
+#: Parsed files kept in this process; beyond it the least recently used is read from Redis again.
+KEPT: Final = 5_000
+#: How long this process trusts its own copy, and how long a failure is remembered (real seconds).
+KEPT_FOR: Final = 600.0
+FAILED_FOR: Final = 120
+
+#: Fetches `origin + /robots.txt`; gives status and body, raises FetchError.
+Load = Callable[[str], Awaitable[tuple[int, bytes]]]
+
+
+class RobotsCache:
+    """Answers "may we fetch this?" per origin (scheme, host, port). `store` None keeps no shared copy."""
+
+    def __init__(self, store: redis.Redis | None, agent: str, load: Load) -> None:
+        self._store = store
+        self._agent = agent
+        self._load = load
+        self._known: OrderedDict[str, tuple[float, RobotsRules | FetchFailed]] = OrderedDict()
+        self._asking: dict[str, asyncio.Task[RobotsRules | FetchFailed]] = {}
+
+    async def check(self, origin: str, path: str) -> float | None:
+        """The host's crawl delay in seconds, if it states one. Raises FetchRefused (`robots`) or FetchFailed."""
+        rules = await self._rules(origin)
+        if isinstance(rules, FetchFailed):
+            raise FetchFailed(str(rules), cause=rules.cause, status=rules.status, retry_after=rules.retry_after)
+        if not rules.allowed(path, self._agent):
+            raise FetchRefused(f"robots.txt of {origin} forbids {path[:200]}", cause="robots")
+        return rules.crawl_delay(self._agent)
+
+    async def _rules(self, origin: str) -> RobotsRules | FetchFailed:
+        kept = self._known.get(origin)
+        if kept is not None and kept[0] > time.monotonic():
+            self._known.move_to_end(origin)
+            return kept[1]
+        asking = self._asking.get(origin)
+        if asking is None:
+            asking = self._asking[origin] = asyncio.create_task(self._ask(origin))
+            asking.add_done_callback(lambda _: self._asking.pop(origin, None))
+        return await asyncio.shield(asking)
+
+    async def _ask(self, origin: str) -> RobotsRules | FetchFailed:
+        rules: RobotsRules | FetchFailed
+        stored = await asyncio.to_thread(self._read, origin)
+        if stored is None:
+            try:
+                status, body = await self._load(f"{origin}/robots.txt")
+            except FetchRefused as error:
+                # the file redirects to where we must not go: as good as no file
+                status, body = 404, str(error.cause).encode()
+            except FetchError as error:
+                # the host asked us to wait: that is not a verdict on its robots.txt
+                wait = error.retry_after if isinstance(error, FetchFailed) else None
+                cause = error.cause if wait is not None else "robots-unreachable"
+                rules = FetchFailed(f"robots.txt of {origin}: {error}", cause=cause, retry_after=wait)
+                self._keep(origin, rules, 0.0 if wait is not None else FAILED_FOR)
+                return rules
+            stored = (status, body)
+            await asyncio.to_thread(self._write, origin, status, body)
+        status, body = stored
+        if status >= 500 or status == 429:
+            rules = FetchFailed(f"robots.txt of {origin} answers {status}", cause="robots-unreachable", status=status)
+            self._keep(origin, rules, FAILED_FOR)
+        else:
+            rules = read_robots(body, status=status)
+            self._keep(origin, rules, KEPT_FOR)
+        return rules
+
+    def _keep(self, origin: str, rules: RobotsRules | FetchFailed, seconds: float) -> None:
+        self._known[origin] = (time.monotonic() + seconds, rules)
+        self._known.move_to_end(origin)
+        while len(self._known) > KEPT:
+            self._known.popitem(last=False)
+
+    def _read(self, origin: str) -> tuple[int, bytes] | None:
+        if self._store is None:
+            return None
+        with store_errors():
+            raw = self._store.get(ROBOTS.key(host=origin))
+        if not isinstance(raw, bytes):
+            return None
+        head, _, body = raw.partition(b"\n")
+        return int(json.loads(head)["status"]), body
+
+    def _write(self, origin: str, status: int, body: bytes) -> None:
+        if self._store is None:
+            return
+        ttl = ROBOTS.ttl if status < 500 and status != 429 else FAILED_FOR
+        with store_errors():
+            self._store.set(ROBOTS.key(host=origin), json.dumps({"status": status}).encode() + b"\n" + body, ex=ttl)

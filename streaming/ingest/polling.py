@@ -1,0 +1,172 @@
+"""One poll of one feed: plan, fetch, read, decide. Everything but time, network and storage; `poller.py` drives it.
+
+A poll never raises for what a server or a feed does: it ends in a `Polled`, whose records are written before its row
+is stored. Summaries are clipped to the publisher's licence here, before they reach a topic.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import logging
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from frontpage.adapters.bus import Outgoing
+from frontpage.adapters.feed_rows import FeedRow
+from frontpage.adapters.parse.feeds import read_any
+from frontpage.adapters.parse.readings import FeedEntry
+from frontpage.contracts.events import DeadLetter, FeedItem, PollOutcome
+from frontpage.contracts.topics import ITEMS_DEAD, ITEMS_RAW, POLLS
+from frontpage.domain.ids import digest, url_key
+from frontpage.domain.licence import clip
+from frontpage.domain.schedule import Answer, Decision, Entry, Policy, Terms, decide, plan, spread
+from frontpage.errors import FetchFailed, FetchRefused, UnreadableInput
+
+if TYPE_CHECKING:
+    from frontpage.adapters.clock import Clock
+    from frontpage.adapters.fetch import Fetched, Fetcher
+    from streaming.ingest.publishers import PublisherBook
+
+log = logging.getLogger(__name__)
+
+PROCESS: Final = "poller"
+#: A body above this is parsed in a thread: 256 KiB of XML take about 50 ms, in which 15 other polls would stand still.
+PARSE_ALOUD: Final = 256 << 10
+#: Not the feed's doing, and not a poll: the host asked us to wait, or its budget is used up.
+DEFERRED: Final = frozenset({"host-held", "budget"})
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """What a poll led to: `items` (items.raw and items.dead) first, then `outcome` (polls), then the row."""
+
+    row: FeedRow
+    items: tuple[Outgoing, ...] = ()
+    outcome: Outgoing | None = None
+    new_items: int = 0
+
+
+class Polling:
+    """The parts of a poll, wired. `policy` is shared by all feeds; floors differ per feed."""
+
+    def __init__(self, fetcher: Fetcher, publishers: PublisherBook, clock: Clock, policy: Policy) -> None:
+        self._fetcher = fetcher
+        self._publishers = publishers
+        self._clock = clock
+        self._policy = policy
+
+    async def poll(self, row: FeedRow) -> Polled:
+        """Poll one feed now. Raises ServiceUnavailable only."""
+        source, state = row.source, row.state
+        request = plan(source.url, state, self._policy, self._clock.now())
+        publisher = self._publishers.get(source.publisher_id)
+        if publisher is not None and publisher.opted_out:
+            return self._polled(row, Answer(None, cause="opted-out", refused=True), [], 0)
+        try:
+            fetched = await self._fetcher.get(request.url, kind="feed", headers=request.headers)
+        except FetchRefused as error:
+            return self._polled(row, Answer(error.status, cause=error.cause, refused=True), [], 0)
+        except FetchFailed as error:
+            if error.cause in DEFERRED:
+                return self._deferred(row, error.retry_after or 0.0)
+            return self._polled(row, Answer(error.status, cause=error.cause), [], 0)
+        answer, entries = await self._read(row, fetched, conditional=bool(request.headers))
+        return self._polled(row, answer, entries, len(fetched.body))
+
+    async def _read(self, row: FeedRow, fetched: Fetched, *, conditional: bool) -> tuple[Answer, list[FeedEntry]]:
+        answer = Answer(fetched.status, dict(fetched.headers), None, conditional, fetched.moved_to)
+        if not 200 <= fetched.status < 300:
+            return answer, []
+        now = self._clock.now()
+        try:
+            read = partial(read_any, fetched.body, fetched.headers, fetched.url, now=now, language=row.source.language)
+            reading = await asyncio.to_thread(read) if len(fetched.body) > PARSE_ALOUD else read()
+        except UnreadableInput as error:
+            return replace(answer, cause=error.cause), []
+        except Exception:  # a feed that breaks the parser must not stop the others; the trace finds the bug
+            log.exception("feed %s broke its parser", row.source.feed_id)
+            return replace(answer, cause="parser"), []
+        entries = list(reading.entries)
+        known = tuple(Entry(e.id or e.url or e.title, f"{e.title}\n{e.url}", e.published_at) for e in entries)
+        return replace(answer, entries=known), entries
+
+    def _polled(self, row: FeedRow, answer: Answer, entries: list[FeedEntry], size: int) -> Polled:
+        now = self._clock.now()
+        source = row.source
+        floor = self._policy.floor if source.authoritative else self._policy.long_tail_floor
+        decision = decide(row.state, answer, Terms(source.feed_id, floor, self._policy, now))
+        items = [self._item(row, entries[i], i, now) for i in sorted((*decision.fresh, *decision.changed))]
+        outcome = _outcome(row, decision, size, len(entries), now)
+        return Polled(replace(row, state=decision.state), tuple(items), outcome, len(decision.fresh))
+
+    def _deferred(self, row: FeedRow, wait: float) -> Polled:
+        now = self._clock.now()
+        # spread over a fifth of the wait and a few seconds: its other feeds wait for the same moment
+        late = (0.2 * wait + 5.0) * spread(row.source.feed_id, now)
+        return Polled(replace(row, state=replace(row.state, next_at=now + wait + late)))
+
+    def _item(self, row: FeedRow, entry: FeedEntry, index: int, now: float) -> Outgoing:
+        source = row.source
+        if not entry.url:
+            return _without_link(row, entry, index, now)
+        publisher = self._publishers.of(source.publisher_id, entry.url)
+        item = FeedItem(
+            feed_id=source.feed_id,
+            feed_url=source.url,
+            publisher_id=source.publisher_id,
+            url=entry.url,
+            guid=(entry.id or "")[:500],
+            title=entry.title[:1_000],
+            summary=clip(entry.summary, publisher.snippet_allowed and not publisher.opted_out),
+            authors=[author[:200] for author in entry.authors[:20]],
+            categories=[category[:100] for category in entry.categories[:50]],
+            image=entry.image,
+            language=entry.language or source.language,
+            published_at=entry.published_at,
+            updated_at=entry.updated_at,
+            seen_at=now,
+            arrived_by="sitemap" if source.kind == "sitemap" else "poll",
+        )
+        return Outgoing(ITEMS_RAW.name, url_key(entry.url), item.encode())
+
+
+def _outcome(row: FeedRow, decision: Decision, size: int, items: int, now: float) -> Outgoing:
+    source, state = row.source, decision.state
+    event = PollOutcome(
+        feed_id=source.feed_id,
+        feed_url=source.url,
+        publisher_id=source.publisher_id,
+        domain=source.domain,
+        at=now,
+        status=state.last_status,
+        outcome=decision.outcome,
+        cause=decision.cause,
+        bytes=size,
+        items=items,
+        new_items=len(decision.fresh),
+        delay=decision.delay,
+        # a stopped feed has no next poll; the epoch's end would be a lie, its own time is not
+        next_at=state.next_at if state.next_at is not None else now,
+    )
+    return Outgoing(POLLS.name, source.feed_id, event.encode())
+
+
+def _without_link(row: FeedRow, entry: FeedEntry, index: int, now: float) -> Outgoing:
+    """An item that names no page cannot become an article: kept with its cause, headline only."""
+    key = digest(entry.id or entry.title, 16)
+    value = json.dumps({"feed": row.source.feed_id, "title": entry.title[:300]}, ensure_ascii=False)
+    letter = DeadLetter(
+        topic="feed:" + row.source.feed_id,
+        partition=0,
+        offset=index,
+        key=key,
+        value_b64=base64.b64encode(value.encode("utf-8", "replace")).decode("ascii"),
+        cause="no-link",
+        detail=", ".join(str(problem) for problem in entry.problems)[:300],
+        process=PROCESS,
+        at=now,
+    )
+    return Outgoing(ITEMS_DEAD.name, key, letter.encode())

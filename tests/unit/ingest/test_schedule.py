@@ -1,0 +1,293 @@
+"""The polling schedule: validators, rate, interval, back-off. Inputs are of our own making."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from email.utils import formatdate
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frontpage.domain.freshness import freshness, retry_after, stamp
+from frontpage.domain.schedule import (
+    DAY,
+    GUIDS_BOUND,
+    HOUR,
+    Answer,
+    Decision,
+    Entry,
+    FeedState,
+    Policy,
+    Terms,
+    boosted,
+    decide,
+    expected_gap,
+    hour_of_week,
+    plan,
+)
+
+NOW = 1_780_000_000.0
+POLICY = Policy()
+
+
+def terms(now: float = NOW, floor: float = 300.0, feed: str = "f0") -> Terms:
+    return Terms(feed, floor, POLICY, now)
+
+
+def entries(*names: str, at: float | None = None) -> tuple[Entry, ...]:
+    return tuple(Entry(name, f"title of {name}", at) for name in names)
+
+
+def date(at: float) -> str:
+    return formatdate(at, usegmt=True)
+
+
+def good(state: FeedState, now: float, *names: str, conditional: bool = False, **headers: str) -> Decision:
+    shown = {name.replace("_", "-"): value for name, value in headers.items()}
+    return decide(state, Answer(200, {"date": date(now), **shown}, entries(*names), conditional), terms(now))
+
+
+class TestValidators:
+    def test_travel_back_as_one_opaque_pair(self):
+        """200 replaces both, a missing one is dropped, a 304 refreshes, errors and unparsable bodies change nothing."""
+        lm1, lm2 = date(NOW - 900), date(NOW - 300)
+        steps = [
+            ({}, Answer(200, {"etag": '"one"', "last-modified": lm1}, entries("a"))),
+            (
+                {"If-None-Match": '"one"', "If-Modified-Since": lm1},
+                Answer(200, {"etag": '"two"', "last-modified": lm1}, entries("a", "b")),
+            ),
+            (
+                {"If-None-Match": '"two"', "If-Modified-Since": lm1},
+                Answer(200, {"etag": 'W/"three-gzip"', "last-modified": lm2}, entries("c")),
+            ),
+            (
+                {"If-None-Match": 'W/"three-gzip"', "If-Modified-Since": lm2},
+                Answer(200, {"etag": "bare"}, entries("d")),
+            ),
+            ({"If-None-Match": "bare"}, Answer(200, {"etag": '"no"', "last-modified": lm2}, None, cause="html")),
+            ({"If-None-Match": "bare"}, Answer(304, {"etag": '"six"'})),
+            ({"If-None-Match": '"six"'}, Answer(304)),
+            ({"If-None-Match": '"six"'}, Answer(500, {"etag": '"error-page"'})),
+            ({"If-None-Match": '"six"'}, Answer(304)),
+        ]
+        state, now = FeedState(), NOW
+        for expected, answer in steps:
+            request = plan("https://a.example/f", state, POLICY, now)
+            assert request.headers == expected
+            state = decide(state, replace(answer, conditional=bool(expected)), terms(now)).state
+            now += 1800
+
+    @pytest.mark.parametrize("lie", ["etag", "last_modified"])
+    def test_that_never_change_are_found_out_within_a_day(self, lie: str):
+        """A server that says 304 for ever although items appear: one plain GET a day, then no validators."""
+        stuck = {"etag": '"always"'} if lie == "etag" else {"last_modified": date(86_400.0)}
+        state, now, found_at = FeedState(), NOW, None
+        state = good(state, now, "old", **stuck).state
+        changed_at = now + 3 * HOUR
+        for _ in range(200):
+            now = state.next_at
+            if plan("u", state, POLICY, now).headers:
+                state = decide(state, Answer(304, {"date": date(now)}, conditional=True), terms(now)).state
+                continue
+            names = ("new", "old") if now >= changed_at else ("old",)
+            decision = good(state, now, *names, **stuck)
+            state = decision.state
+            if decision.outcome == "new":
+                found_at = now
+                break
+        assert found_at is not None
+        assert found_at - changed_at <= DAY
+        assert state.trust == "never-new"
+        assert plan("u", state, POLICY, now + HOUR).headers == {}
+
+    def test_honest_quiet_feed_costs_one_plain_get_a_day(self):
+        state, now, plain = good(FeedState(), NOW, "a", etag='"v7"').state, NOW, 0
+        while now < NOW + 7 * DAY:
+            now = state.next_at
+            if plan("u", state, POLICY, now).headers:
+                state = decide(state, Answer(304, conditional=True), terms(now)).state
+            else:
+                plain += 1
+                state = good(state, now, "a", etag='"v7"').state
+        assert 5 <= plain <= 7
+        assert state.trust == "yes"
+
+    def test_that_change_with_every_answer_are_dropped_and_noise_does_not_quicken(self):
+        state, now = good(FeedState(), NOW, "a", etag='"0"').state, NOW
+        for number in range(1, 8):
+            now = state.next_at
+            request = plan("u", state, POLICY, now)
+            state = good(state, now, "a", etag=f'"{number}"', conditional=bool(request.headers)).state
+        assert state.trust == "always-new"
+        assert plan("u", state, POLICY, now + 60).headers == {}
+        assert state.next_at - now >= HOUR / 2
+        week_later = now + 8 * DAY
+        assert plan("u", replace(state, body_at=week_later), POLICY, week_later).headers, "servers are repaired"
+
+    def test_last_modified_in_the_servers_own_future_is_not_sent_back(self):
+        state = good(FeedState(), NOW, "a", etag='"x"', last_modified=date(NOW + 3 * DAY)).state
+        assert plan("u", state, POLICY, NOW + 60).headers == {"If-None-Match": '"x"'}
+
+
+class TestItems:
+    def test_are_new_once(self):
+        first = good(FeedState(), NOW, "a", "b")
+        assert first.fresh == (0, 1)
+        again = good(first.state, NOW + 600, "c", "a", "b")
+        assert (again.fresh, again.changed) == ((0,), ())
+
+    def test_with_a_corrected_headline_are_handed_on_but_are_not_publishing(self):
+        state = good(FeedState(), NOW, "a", "b").state
+        corrected = (Entry("a", "another title"), Entry("b", "title of b"))
+        decision = decide(state, Answer(200, {}, corrected), terms(NOW + 600))
+        assert (decision.fresh, decision.changed, decision.outcome) == ((), (0,), "new")
+        assert decision.state.new_items == state.new_items
+
+    def test_that_fall_out_and_come_back_are_known_for_200_guids(self):
+        state = good(FeedState(), NOW, *(f"i{n}" for n in range(150))).state
+        state = good(state, NOW + 600, "x").state
+        assert good(state, NOW + 1200, "i3", "x").outcome == "unchanged"
+        assert len(state.guids) == 151
+
+    def test_memory_is_bounded_whatever_a_feed_writes(self):
+        huge = tuple(Entry("g" * 10_000 + str(n), "t") for n in range(5_000))
+        state = decide(FeedState(), Answer(200, {}, huge), terms()).state
+        assert len(state.guids) == GUIDS_BOUND
+        assert max(map(len, state.guids)) < 30
+
+    def test_delay_is_the_median_of_dated_new_items_and_unknown_on_the_first_poll(self):
+        first = decide(FeedState(), Answer(200, {}, entries("old", at=NOW - 50)), terms())
+        assert first.delay is None
+        shown = (Entry("n1", "t", NOW + 500), Entry("n2", "t", NOW + 580), Entry("n3", "t", None))
+        assert decide(first.state, Answer(200, {}, shown), terms(NOW + 600)).delay == 60.0
+
+
+class TestInterval:
+    def test_learns_the_rush_and_the_quiet_night(self):
+        """Ten items an hour from 8 to 10, nothing else: short intervals in the rush, long ones at night."""
+        state, now = FeedState(), NOW - NOW % DAY
+        rush: list[float] = []
+        night: list[float] = []
+        start = now
+
+        def published(at: float) -> int:
+            days, hour = divmod((at - start) / DAY, 1.0)
+            return int(days) * 20 + int(min(max(hour * 24 - 8, 0), 2) * 10)
+
+        while now < start + 15 * DAY:
+            hour = now % DAY / HOUR
+            names = [f"i{n}" for n in range(max(0, published(now) - 30), published(now))]
+            state = good(state, now, *names).state
+            if now > start + 14 * DAY:
+                (rush if 8.5 <= hour < 9.5 else night if 1 <= hour < 5 else []).append(state.next_at - now)
+            now = state.next_at
+        assert rush
+        assert night
+        assert sorted(rush)[len(rush) // 2] <= 400
+        assert min(night) >= HOUR / 2
+
+    @given(
+        rate=st.dictionaries(st.integers(0, 167), st.floats(0.01, 500), max_size=20),
+        age=st.floats(0, 100 * DAY),
+        floor=st.sampled_from([60.0, 300.0]),
+        names=st.lists(st.text(min_size=1, max_size=3), max_size=5, unique=True),
+    )
+    def test_always_within_floor_and_ceiling(self, rate, age, floor, names):
+        state = FeedState(rate=rate, rate_at=NOW, since=NOW - age, body_at=NOW - 60, last_new_at=NOW)
+        decision = decide(state, Answer(200, {}, entries(*names)), terms(floor=floor))
+        assert floor <= decision.state.next_at - NOW <= POLICY.ceiling * 1.1
+        assert 0 < expected_gap(state, NOW, 2 * HOUR) <= 2 * HOUR
+
+    def test_is_sooner_after_new_items(self):
+        base = FeedState(rate={hour_of_week(NOW + h * HOUR): 4.0 for h in range(3)}, rate_at=NOW, since=NOW - 21 * DAY)
+        base = replace(base, body_at=NOW - 600, last_new_at=NOW)
+        quiet = decide(base, Answer(304), terms(floor=60)).state.next_at
+        busy = decide(base, Answer(200, {}, entries("n")), terms(floor=60)).state.next_at
+        assert busy - NOW < (quiet - NOW) / 2
+
+    def test_boost_polls_now_and_at_the_floor_until_it_ends(self):
+        state = good(FeedState(), NOW, "a").state
+        state = boosted(state, NOW + HOUR, NOW + 10)
+        assert state.next_at == NOW + 10
+        state = decide(state, Answer(304), terms(NOW + 10, floor=60)).state
+        assert 60 <= state.next_at - (NOW + 10) <= 66
+        later = decide(state, Answer(304), terms(NOW + 2 * HOUR, floor=60)).state
+        assert later.next_at - (NOW + 2 * HOUR) > 600
+
+    def test_boost_neither_hammers_a_failing_feed_nor_wakes_a_stopped_one(self):
+        failing = decide(FeedState(), Answer(503, {"retry-after": "7200"}), terms()).state
+        assert boosted(failing, NOW + HOUR, NOW + 1).next_at == failing.next_at
+        assert boosted(FeedState(next_at=None, stopped="gone"), NOW + HOUR, NOW).next_at is None
+
+    def test_feed_silent_for_weeks_may_wait_longer_than_an_hour(self):
+        state = replace(good(FeedState(), NOW - 40 * DAY, "a").state, body_at=NOW, last_new_at=NOW - 40 * DAY)
+        wait = decide(state, Answer(304), terms()).state.next_at - NOW
+        assert HOUR < wait <= 1.1 * 6 * HOUR
+
+
+class TestSlowDown:
+    @pytest.mark.parametrize(
+        ("status", "headers", "clock_ahead", "low", "high"),
+        [
+            (429, {"retry-after": "5400"}, 0, 5400, 6480),
+            (429, {"retry-after": date(NOW + 9000)}, 0, 9000, 10800),
+            (503, {"retry-after": date(NOW + 4000)}, 1200, 4000, 4800),
+            (429, {"retry-after": "3600", "cache-control": "max-age=180000"}, 0, DAY, DAY),
+            (503, {"retry-after": "400000000"}, 0, DAY, DAY),
+            (429, {"retry-after": "-5"}, 0, HOUR, DAY),
+            (429, {"retry-after": "soon"}, 0, HOUR, DAY),
+            (429, {}, 0, HOUR, DAY),
+            (200, {"cache-control": "public, max-age=7000"}, 0, 7000, DAY),
+            (200, {"expires": date(NOW + 5000)}, 0, 5000, DAY),
+            (304, {"cache-control": "max-age=8000", "age": "500"}, 0, 7500, DAY),
+        ],
+    )
+    def test_signals_bound_the_next_poll(self, status, headers, clock_ahead, low, high):
+        """The Date of the answer, not our clock, gives the date form its meaning; nonsense never shortens a wait."""
+        state = good(FeedState(), NOW - 1800, "a").state
+        read = entries("a") if status == 200 else None
+        now = NOW + clock_ahead
+        decision = decide(state, Answer(status, {"date": date(NOW), **headers}, read), terms(now))
+        assert low <= decision.state.next_at - now <= high
+        assert decision.state.stopped is None
+
+    def test_errors_back_off_by_doubling_up_to_a_day_and_success_forgives(self):
+        state, now, waits = good(FeedState(), NOW, "a").state, NOW, []
+        for _ in range(10):
+            now = state.next_at
+            state = decide(state, Answer(500), terms(now)).state
+            waits.append(state.next_at - now)
+        assert waits[0] < waits[1] < waits[2]
+        assert waits[-1] == DAY
+        assert decide(state, Answer(304), terms(now)).state.next_at - now <= 1.1 * HOUR
+
+    def test_gone_stops_and_keeps_the_record(self):
+        state = good(FeedState(), NOW, "a").state
+        decision = decide(state, Answer(410), terms(NOW + 600))
+        assert decision.state.next_at is None
+        assert decision.state.stopped == "gone"
+        assert decision.state.guids == state.guids
+
+    def test_permanent_redirect_is_followed_for_good_until_the_new_home_fails(self):
+        moved = Answer(200, {}, entries("a"), moved_to="https://new.example/f")
+        state = decide(FeedState(), moved, terms()).state
+        assert plan("https://old.example/f", state, POLICY, NOW).url == "https://new.example/f"
+        for _ in range(4):
+            state = decide(state, Answer(404), terms()).state
+        assert plan("https://old.example/f", state, POLICY, NOW).url == "https://old.example/f"
+
+    def test_forty_feeds_do_not_fire_in_one_second(self):
+        answer = Answer(429, {"retry-after": "600"})
+        times = [decide(FeedState(), answer, terms(feed=f"f{n}")).state.next_at for n in range(40)]
+        assert max(times) - min(times) > 60
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_headers_never_raise(one: str, two: str):
+    headers = {"retry-after": one, "date": two, "cache-control": one, "expires": two, "age": one}
+    wait = retry_after(headers, NOW)
+    assert wait is None or wait >= 0
+    assert freshness(headers) >= 0
+    stamp(one)
