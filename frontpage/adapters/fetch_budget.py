@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -33,6 +34,8 @@ PER_HOST: Final = 2
 SLOT_MS: Final = 60_000
 #: While a host is busy: how often to look again, real seconds.
 BUSY_WAIT: Final = 0.02
+#: How long to wait for a connection, real seconds: a host answers at its own speed, whatever our clock runs at.
+BUSY_PATIENCE: Final = 15.0
 
 _ACQUIRE: Final = """
 local now, rate, burst, host = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
@@ -111,7 +114,7 @@ class RedisBudget:
             raise
 
     async def _acquire(self, slot: Slot, patience: float, rate: float) -> Slot:
-        started = self._clock.now()
+        waited, busy_until = 0.0, time.monotonic() + BUSY_PATIENCE
         while True:
             now = self._clock.now()
             verdict, wait = await self._calls.run(
@@ -124,8 +127,9 @@ class RedisBudget:
                 return slot
             if verdict == 1:
                 raise FetchFailed(f"{slot.host} asked us to wait", cause="host-held", retry_after=seconds)
-            if now - started + seconds > patience:
+            if waited + seconds > patience or time.monotonic() > busy_until:
                 raise FetchFailed(f"the budget of {slot.domain} is used up", cause="budget", retry_after=seconds)
+            waited += seconds
             await asyncio.sleep(BUSY_WAIT if verdict == 2 else self._clock.real_seconds(seconds))
 
     async def release(self, slot: Slot) -> None:
