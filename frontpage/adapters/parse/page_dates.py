@@ -1,0 +1,260 @@
+"""When a page says it was published and changed: stated data first, then the article itself, then its address.
+
+Never from scripts, copyright lines or lists of other articles, and never later than the fetch by more than a day.
+No date is a valid answer: then the feed's date, or first sight, is used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from frontpage.adapters.parse.html_tree import Page
+from frontpage.adapters.parse.structured import Structured
+from frontpage.domain.dates import DateReading, not_in_future, parse_date
+from frontpage.domain.text import plain
+
+_PUBLISHED_META: Final = (
+    "article:published_time", "article:published", "og:article:published_time", "og:published_time", "datepublished",
+    "parsely-pub-date", "sailthru.date", "cxenseparse:recs:publishtime", "rnews:datepublished", "originalpublicationdate",
+    "publication_date", "article_date_original", "publishdate", "publish-date", "publish_date", "pubdate", "ptime",
+    "dc.date.issued", "dcterms.issued", "dc.date.created", "dcterms.created", "dc.date", "dcterms.date", "dc.created",
+    "citation_publication_date", "article.published", "article.created", "published_at", "publishtime", "weibo: article:create_at",
+    "date", "displaydate", "timestamp", "created", "dcterms.available",
+)  # fmt: skip
+_MODIFIED_META: Final = (
+    "article:modified_time", "og:updated_time", "article:modified", "og:modified_time", "datemodified", "dcterms.modified",
+    "dc.date.modified", "last-modified", "article.updated", "modified_at", "weibo: article:update_at", "lastmod", "revised",
+)  # fmt: skip
+_UPDATE_WORDS: Final = re.compile(
+    r"(?:last\s+)?(?:updated|modified)|mis(?:e)?\s+à\s+jour|aktualisiert|zuletzt\s+(?:geändert|aktualisiert)|update[:\s]|"
+    r"actualizad[oa]|atualizad[oa]|aggiornat[oa]|modificad[oa]|bijgewerkt|gewijzigd|zaktualizowano|aktualizacja|aktualizováno|"
+    r"обновлено|оновлено|uppdaterad|oppdatert|opdateret|päivitetty|güncelle(?:me|ndi)|cập\s+nhật|تحديث|به‌روز|更新|갱신|수정|最終更新|"
+    r"diperbarui|frissítve|actualizat|ενημέρωση|עודכן",
+    re.IGNORECASE,
+)
+_PUBLISH_WORDS: Final = re.compile(
+    r"(?:first\s+)?(?:published|posted)|publié|veröffentlicht|erstellt|publicad[oa]|pubblicat[oa]|gepubliceerd|geplaatst|"
+    r"opublikowano|publikováno|опубликовано|опубліковано|publicerad|publisert|udgivet|julkaistu|yayın(?:lanma|landı)|"
+    r"đăng|نشر|公開|公开|发布|發布|発表|配信|입력|등록|megjelent|publicat|δημοσι|פורסם|diterbitkan|تاریخ\s+انتشار",
+    re.IGNORECASE,
+)
+_DATE_CLASS: Final = re.compile(r"(?:^|[\s_-])(?:date|datetime|time|timestamp|published|pub-?date|publish\w*|meta|byline|dateline|posted|info|"
+                                r"article-?info|postmeta|entry-date)(?:[\s_-]|$)", re.IGNORECASE)  # fmt: skip
+_OUTSIDE: Final = frozenset({"aside", "nav", "footer"})
+_LISTS: Final = re.compile(
+    r"related|recommend|more-|sidebar|comment|trending|popular|latest|teaser|widget|also", re.IGNORECASE
+)
+_URL_DAY: Final = re.compile(r"/((?:19|20)\d\d)[/_-]?(0[1-9]|1[0-2]|[1-9])[/_-]?(0[1-9]|[12]\d|3[01]|[1-9])(?=[/_.-])")
+_URL_MONTH_NAME: Final = re.compile(
+    r"/((?:19|20)\d\d)/(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/(\d{1,2})/", re.IGNORECASE
+)
+_ELEMENTS: Final = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class PageDates:
+    """Instants in seconds; `day_only` belongs to `published_at`."""
+
+    published_at: float | None = None
+    modified_at: float | None = None
+    day_only: bool = False
+    problems: tuple[str, ...] = ()
+
+
+def read_dates(page: Page, data: Structured, url: str, *, now: float, language: str | None) -> PageDates:
+    """Publication and last change of a page fetched at `now` from `url`."""
+    problems: list[str] = []
+
+    def sane(reading: DateReading) -> DateReading | None:
+        instant, found = not_in_future(reading, now)
+        problems.extend(f"date: {problem}" for problem in found if problem == "future_date")
+        return reading if instant is not None else None
+
+    marked = _Marked(page, language)
+    published = _best(
+        sane,
+        _parsed([data.published], language),
+        _parsed((value for name in _PUBLISHED_META for value in page.meta.get(name, ())), language),
+        marked.published,
+        _in_address(url),
+    )
+    if published is None:
+        published = _guess(page, url, now, sane)
+    modified = _best(
+        sane,
+        _parsed([data.modified], language),
+        _parsed((value for name in _MODIFIED_META for value in page.meta.get(name, ())), language),
+        marked.modified,
+    )
+    if published is None:
+        return PageDates(
+            None, None if modified is None else modified.instant, problems=("no_date", *dict.fromkeys(problems))
+        )
+    changed = _same_zone(modified, published)
+    if changed is not None and published.instant is not None and changed < published.instant:
+        changed = None  # a change before publication is a template's default
+    if not published.zone_known and not published.day_only:
+        problems.append("date: no_zone")
+    if published.day_only:
+        problems.append("date: day_only")
+    return PageDates(published.instant, changed, published.day_only, tuple(dict.fromkeys(problems)))
+
+
+def _same_zone(modified: DateReading | None, published: DateReading) -> float | None:
+    """A change written without a zone is on the same clock as the publication beside it."""
+    if modified is None or modified.instant is None:
+        return None
+    if not modified.zone_known and not modified.day_only and published.offset:
+        return modified.instant - published.offset
+    return modified.instant
+
+
+def _best(sane: Any, *groups: Iterable[DateReading]) -> DateReading | None:
+    """The first usable reading; one with a time beats an earlier one of the same day that has none."""
+    day: DateReading | None = None
+    for group in groups:
+        for reading in group:
+            if reading.instant is None or sane(reading) is None:
+                continue
+            if day is None and not reading.day_only:
+                return reading
+            if day is None:
+                day = reading
+            elif not reading.day_only and abs((reading.instant or 0) - (day.instant or 0)) < 1.5 * 86_400:
+                return reading
+    return day
+
+
+def _parsed(values: Iterable[str], language: str | None) -> Iterator[DateReading]:
+    for value in values:
+        if value:
+            yield parse_date(value, language=language)
+
+
+class _Marked:
+    """Dates that the article's own markup carries: itemprop, time elements, labelled lines near the headline."""
+
+    def __init__(self, page: Page, language: str | None) -> None:
+        self.published: list[DateReading] = []
+        self.modified: list[DateReading] = []
+        self._language = language
+        root = page.root
+        scope = next(iter(root.iter("article")), None) if len(root.xpath("//article[.//h1]")) == 1 else None
+        scope = root.xpath("//article[.//h1]")[0] if scope is not None else root
+        self._microdata(root)
+        self._times(scope)
+        self._lines(scope)
+
+    def _add(self, target: list[DateReading], text: str | None) -> None:
+        if text and len(target) < 8:
+            reading = parse_date(text, language=self._language)
+            if reading.instant is not None:
+                target.append(reading)
+
+    def _microdata(self, root: Any) -> None:
+        for element in root.xpath(
+            "//*[@itemprop='datePublished' or @itemprop='dateModified' or @itemprop='dateCreated']"
+        )[:20]:
+            target = self.modified if element.get("itemprop") == "dateModified" else self.published
+            text = element.get("datetime") or element.get("content") or plain(element.text_content())
+            self._add(target, text)
+
+    def _times(self, scope: Any) -> None:
+        plain_times: list[str] = []
+        for element in scope.iter("time", "abbr"):
+            stated = element.get("datetime") or (element.get("title") if element.tag == "abbr" else None)
+            if not stated or _outside(element, scope):
+                continue
+            marks = " ".join(filter(None, (element.get("class"), element.get("id"), element.get("data-testid"))))
+            before = plain((element.getparent().text or "") if element.getparent() is not None else "")[-40:]
+            if _UPDATE_WORDS.search(marks) or "modif" in marks or _UPDATE_WORDS.search(before):
+                self._add(self.modified, stated)
+            elif element.get("pubdate") is not None or re.search(
+                r"publi|entry-date|posted|created", marks, re.IGNORECASE
+            ):
+                self._add(self.published, stated)
+            elif element.tag == "time":
+                plain_times.append(stated)
+        for stated in plain_times[:1]:
+            self._add(self.published, stated)
+
+    def _lines(self, scope: Any) -> None:
+        for place, element in enumerate(
+            scope.iter("p", "div", "span", "li", "time", "small", "td", "em", "dd", "h6", "i", "b")
+        ):
+            if place > _ELEMENTS:
+                break
+            if len(element) > 12:
+                continue
+            text = plain(element.text_content())
+            if not 6 <= len(text) <= 200 or not any(c.isdigit() for c in text) or _outside(element, scope):
+                continue
+            update, publish = _UPDATE_WORDS.search(text), _PUBLISH_WORDS.search(text)
+            if update:
+                self._read_after(self.modified, text[update.end() :])
+            if publish:
+                self._read_after(
+                    self.published,
+                    text[publish.end() : update.start() if update and update.start() > publish.end() else None],
+                )
+            marks = f"{element.get('class') or ''} {element.get('id') or ''}"
+            if not update and not publish and len(text) <= 60 and _DATE_CLASS.search(marks):
+                self._read_after(self.published, text)
+
+    def _read_after(self, target: list[DateReading], text: str) -> None:
+        found = leading_date(text, self._language)
+        if found is not None and len(target) < 8:
+            target.append(found)
+
+
+_SPLIT: Final = re.compile(r"\s+[|·•–—]\s+|\s{2,}|;")
+
+
+def leading_date(text: str, language: str | None) -> DateReading | None:
+    """The longest date at the head of a text: "le 3 mars 2026 à 18h10, par …" gives that minute."""
+    head = _SPLIT.split(text.strip(" :-–—|,.()\t"))[0][:70]
+    words = head.split(" ")
+    for length in range(min(len(words), 9), 0, -1):
+        reading = parse_date(" ".join(words[:length]).strip(" ,:()-–|"), language=language)
+        if reading.instant is not None:
+            return reading
+    return None
+
+
+def _outside(element: Any, stop: Any) -> bool:
+    node = element
+    while node is not None and node is not stop:
+        if node.tag in _OUTSIDE or _LISTS.search(f"{node.get('class') or ''} {node.get('id') or ''}"):
+            return True
+        node = node.getparent()
+    return False
+
+
+def _in_address(url: str) -> list[DateReading]:
+    path = url.partition("?")[0].partition("://")[2]
+    match = _URL_DAY.search(path)
+    if match:
+        return [parse_date(f"{match[1]}-{int(match[2]):02d}-{int(match[3]):02d}")]
+    match = _URL_MONTH_NAME.search(path)
+    return [parse_date(f"{match[3]} {match[2]} {match[1]}")] if match else []
+
+
+def _guess(page: Page, url: str, now: float, sane: Any) -> DateReading | None:
+    """htmldate in its careful mode, as the last resort; it knows days only."""
+    import htmldate
+
+    limit = datetime.fromtimestamp(now + 86_400, UTC).strftime("%Y-%m-%d")
+    try:
+        found = htmldate.find_date(
+            page.root, extensive_search=False, original_date=True, url=url or None, max_date=limit
+        )
+    except Exception:  # noqa: BLE001 - a heuristic over hostile markup may fail in any way; no date is an answer
+        return None
+    if not found:
+        return None
+    reading = parse_date(found)
+    return replace(reading, day_only=True) if reading.instant is not None and sane(reading) is not None else None

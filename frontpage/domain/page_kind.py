@@ -1,0 +1,88 @@
+"""News, opinion, fact-check, live blog or something else, from what publishers state: markup, sections, paths, labels.
+
+Tuned for precision: labelling news as opinion is the worse error, so only stated types and whole path segments count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Final, Literal
+from urllib.parse import unquote, urlsplit
+
+from frontpage.domain.wordlists import words
+
+Kind = Literal["news", "opinion", "fact_check", "live", "other"]
+
+_OPINION: Final = words(
+    """
+    opinion opinions opinion-analysis op-ed oped editorial editorials columnist columnists column columns commentary comment
+    commentisfree perspective perspectives viewpoint viewpoints letters blog-opinion opiniones opinión tribuna columnas columna
+    editoriales opinião opiniao colunas coluna colunistas meinung kommentar kommentare kolumne kolumnen gastbeitrag leitartikel
+    gastkommentar debatte tribune tribunes idees idées chronique chroniques éditorial editoriaux éditoriaux edito édito
+    opinioni commenti editoriale editoriali opinie columna-de-opinion kolumny opinia publicystyka мнение мнения колонки колонка думка
+    думки блоги آراء رأي مقالات نظر opini kolom görüş yazarlar köşe-yazıları yorum debatt ledare kronikk leder 社説 社论 社論 评论
+    評論 观点 觀點 オピニオン 论坛 사설 칼럼 오피니언 quan-điểm góc-nhìn goc-nhin quan-diem γνώμες απόψεις דעות názory komentáře vélemény
+    mielipide pääkirjoitus
+    """
+)
+_FACT_CHECK: Final = words(
+    """
+    fact-check factcheck fact-checks factchecks fact-checking factchecking fact_check faktencheck verificacion verificación verificado
+    verifica maldita-hemeroteca bulos verdadeiro-ou-falso fato-ou-fake fact-check-politics checamos desintox les-decodeurs decodeurs
+    décodeurs reality-check realitycheck politifact checkyourfact prüfung factuel vrai-ou-fake vrai-ou-faux faktisk faktenfuchs
+    teyit doğruluk-kontrolü cek-fakta cekfakta фактчек проверка-фактов ファクトチェック 팩트체크 فحص-الحقائق
+    """
+)
+_LIVE: Final = words(
+    """
+    live live-updates liveblog live-blog liveticker live-ticker newsblog ticker en-direct direct-live en-vivo envivo ao-vivo
+    minuto-a-minuto minuto-por-minuto canli canlı na-żywo на-живо онлайн прямой-эфир diretta in-diretta
+    """
+)
+_LABELS: Final = (
+    ("opinion", re.compile(r"^(?:opinion|op-ed|editorial|comment|commentary|column|guest column|letters?|analysis and opinion|opinión|opinião|meinung|"
+                           r"kommentar|kolumne|leitartikel|gastbeitrag|tribune|édito|éditorial|chronique|editoriale|opinione|мнение|колонка|رأي|社説|社论)"
+                           r"\s*[|:–—]\s*\S", re.IGNORECASE)),
+    ("fact_check", re.compile(r"^(?:fact[ -]?check|faktencheck|verificación|verificado|fato ou fake|vrai ou fake|fact-checking)\s*[|:–—]\s*\S", re.IGNORECASE)),
+    ("live", re.compile(r"^(?:live(?:[ -](?:updates?|blog|ticker))?|liveticker|newsblog|en direct|en vivo|ao vivo|diretta|в прямом эфире)\s*[|:–—]\s*\S"
+                        r"|\s[|–—-]\s+live updates$", re.IGNORECASE)),
+)  # fmt: skip
+_OPINION_TYPES: Final = frozenset({"opinionnewsarticle"})
+_OG_OTHER: Final = ("video", "music", "profile", "product", "book")
+
+
+def kind_of(
+    url: str,
+    *,
+    types: Collection[str] = (),
+    section: str = "",
+    title: str = "",
+    og_type: str = "",
+    is_other: bool = False,
+) -> Kind:
+    """The kind of a page. `types`: lower-case schema.org types of its article object; `section` the publisher's label;
+    `is_other` says that its structured data describes something that is no article.
+    """
+    if "claimreview" in types:
+        return "fact_check"
+    if "liveblogposting" in types:
+        return "live"
+    if _OPINION_TYPES & set(types):
+        return "opinion"
+    parts = urlsplit(url)
+    segments = [unquote(part).casefold() for part in parts.path.split("/") if part]
+    # The last segment is the article's own slug: "/sport/live" is a section, "/2026/live-music-returns" is a headline.
+    sections = segments[:-1] if len(segments) > 1 else []
+    label = "-".join(section.casefold().split())
+    for kind, table in (("fact_check", _FACT_CHECK), ("live", _LIVE), ("opinion", _OPINION)):
+        if label in table or any(segment in table for segment in sections[:4]):
+            return kind  # type: ignore[return-value]
+        if parts.hostname and parts.hostname.split(".")[0] in table and kind != "live":
+            return kind  # type: ignore[return-value]
+    for kind, pattern in _LABELS:
+        if pattern.search(title):
+            return kind  # type: ignore[return-value]
+    if is_other or (not segments and not parts.query) or og_type.startswith(_OG_OTHER):
+        return "other"
+    return "news"
