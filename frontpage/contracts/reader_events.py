@@ -38,7 +38,9 @@ class ReaderEvent(Event):
 
     schema_name: ClassVar[str] = "reader.events"
     event_id: str
-    kind: Literal["impression", "read", "dwell", "follow", "unfollow", "hide", "unhide", "pause", "resume", "delete"]
+    kind: Literal[
+        "impression", "read", "dwell", "follow", "unfollow", "hide", "unhide", "pause", "resume", "delete", "report"
+    ]
     at: float
     edition: str
     reader: str | None = None
@@ -55,3 +57,5 @@ class ReaderEvent(Event):
     dwell_seconds: float | None = None
     target_kind: Literal["topic", "entity", "source", "story", ""] = ""
     target_id: str = ""
+    #: of a report ("not about this story"), which names no reader
+    reason: str = ""
