@@ -171,12 +171,13 @@ class FetchTier:
         slot = await self._budget.acquire(domain, host, patience=PATIENCE, rate=rate)
         try:
             answer = await self._request(dialled, kind, headers)
+            if answer.status in (429, 503):
+                # before the slot is free: the next in line must find the hold
+                said = retry_after(answer.headers, self._clock.now())
+                await self._budget.hold(domain, host, UNSAID_HOLD if said is None else said)
         finally:
             # not cancelled with us: a slot that is given back late keeps others waiting
             await asyncio.shield(self._budget.release(slot))
-        if answer.status in (429, 503):
-            said = retry_after(answer.headers, self._clock.now())
-            await self._budget.hold(domain, host, UNSAID_HOLD if said is None else said)
         return answer
 
     async def _request(self, url: URL, kind: Kind, headers: Mapping[str, str] | None) -> Fetched:
