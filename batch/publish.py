@@ -1,0 +1,199 @@
+"""Gold tables to serving: Redis documents with their watermarks, and proposals to the writers.
+
+Documents first, the pointer in `versions` last, so that whoever follows a pointer finds the document. Publishing the
+same tables again changes nothing; an older product never replaces a newer one. Reads Delta without Spark.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from batch import ranker
+from frontpage.adapters import lake as lakes
+from frontpage.adapters.bus import Bus, Outgoing
+from frontpage.adapters.lake import Lake
+from frontpage.adapters.redis_store import store_errors
+from frontpage.contracts import batch_views, views
+from frontpage.contracts.batch_views import AuthorityDocument, ClicksDocument, ModelDocument, ProjectionDocument
+from frontpage.contracts.events import StoryProposal
+from frontpage.contracts.profiles import slow_from_json
+from frontpage.contracts.tables import (
+    CLICKS,
+    IMPRESSIONS,
+    PUBLISHER_AUTHORITY,
+    READER_PROFILES,
+    RECLUSTERS,
+    STORY_MEMBERS,
+    VECTOR_PROJECTION,
+    Table,
+)
+from frontpage.contracts.topics import STORY_PROPOSALS
+from frontpage.domain.authority import DEFAULT_PRIOR
+from frontpage.domain.languages import partition_of
+from frontpage.domain.merge import Counts, by_story
+
+if TYPE_CHECKING:
+    import redis
+
+#: Documents a pipeline holds: a slow profile has about 5 kB.
+PIPELINE: Final = 500
+
+
+def everything(lake: Lake, store: redis.Redis, watermark: Mapping[str, int], now: float) -> dict[str, int]:
+    """Publish all views; number of documents by kind. `watermark` is the clicks' (see `clicks`)."""
+    return {
+        "projections": projections(lake, store),
+        "profiles": profiles(lake, store),
+        "authority": authority(lake, store),
+        "clicks": clicks(lake, store, watermark, now),
+        "models": model(lake, store),
+    }
+
+
+def projections(lake: Lake, store: redis.Redis) -> int:
+    """The newest projection of each encoder; each is immutable under its version."""
+    newest: dict[str, dict[str, Any]] = {}
+    for row in _rows(lake, VECTOR_PROJECTION):
+        if row["encoder"] not in newest or row["at"] > newest[row["encoder"]]["at"]:
+            newest[row["encoder"]] = row
+    with store_errors():
+        for encoder, row in newest.items():
+            matrix = np.frombuffer(row["matrix"], dtype="<f4").astype(np.float32).reshape(row["dimension"], -1)
+            document = ProjectionDocument.pack(
+                row["version"], encoder, matrix, fitted_on=row["fitted_on"], explained=row["explained"], at=row["at"]
+            )
+            store.set(views.PROJECTION.key(version=document.version), document.model_dump_json())
+            store.hset(views.VERSIONS.key(), batch_views.projection_pointer(encoder), document.version)
+    return len(newest)
+
+
+def profiles(lake: Lake, store: redis.Redis) -> int:
+    """Slow profiles made since the last publication; an erased reader's key is removed."""
+    with store_errors():
+        before = float(_text(store.hget(views.VERSIONS.key(), batch_views.PROFILES_POINTER)) or "-inf")
+    rows = [row for row in _rows(lake, READER_PROFILES) if row["as_of"] > before]
+    for start in range(0, len(rows), PIPELINE):
+        with store_errors():
+            pipeline = store.pipeline(transaction=False)
+            for row in rows[start : start + PIPELINE]:
+                key = views.PROFILE_SLOW.key(reader=row["reader"])
+                profile = slow_from_json(row["document"].encode()).profile
+                if profile.deleted_at is not None and not profile.engagements and not profile.registers:
+                    pipeline.delete(key)
+                else:
+                    pipeline.set(key, row["document"], ex=views.PROFILE_SLOW.ttl)
+            pipeline.execute()
+    if rows:
+        _point(store, batch_views.PROFILES_POINTER, repr(max(row["as_of"] for row in rows)))
+    return len(rows)
+
+
+def authority(lake: Lake, store: redis.Redis) -> int:
+    """One document for all publishers; number of publishers."""
+    rows = _rows(lake, PUBLISHER_AUTHORITY)
+    if not rows:
+        return 0
+    by_publisher: dict[str, dict[str, float]] = {}
+    for row in rows:
+        by_publisher.setdefault(row["publisher_id"], {})[row["topic"]] = round(row["authority"], 4)
+    at = max(row["at"] for row in rows)
+    document = AuthorityDocument(
+        version=f"authority-{int(at)}", at=at, default=DEFAULT_PRIOR, by_publisher=by_publisher
+    )
+    with store_errors():
+        store.set(views.AUTHORITY.key(), document.model_dump_json())
+    _point(store, batch_views.AUTHORITY_POINTER, document.version)
+    return len(by_publisher)
+
+
+def clicks(lake: Lake, store: redis.Redis, watermark: Mapping[str, int], now: float) -> int:
+    """Counted clicks by article and by present story; `watermark` must be that of the bronze rows behind silver.
+
+    The speed layer adds what lies at or beyond it. Number of articles.
+    """
+    story_of = {row["article_id"]: row["story_id"] for row in _rows(lake, STORY_MEMBERS, ["article_id", "story_id"])}
+    by_article = _tally(_rows(lake, CLICKS, ["article_id"]))
+    shown = _tally(_rows(lake, IMPRESSIONS, ["article_id"]))
+    document = ClicksDocument(
+        version=f"clicks-{int(now)}",
+        at=now,
+        watermark=dict(watermark),
+        by_article=by_article,
+        by_story=by_story(Counts(by_article), story_of.get),
+        impressions=by_story(Counts(shown), story_of.get),
+    )
+    with store_errors():
+        store.set(views.CLICKS_BATCH.key(), document.model_dump_json())
+    _point(store, batch_views.CLICKS_POINTER, document.version)
+    return len(by_article)
+
+
+def model(lake: Lake, store: redis.Redis) -> int:
+    """The current ranker, if there is one; its version is the pointer serving watches."""
+    row = ranker.current(lake)
+    if row is None:
+        return 0
+    document = ModelDocument(
+        version=row["version"], features_version=row["features_version"], names=row["names"],
+        model_text=row["model_text"], metrics=row["metrics"], trained_on=row["trained_on"], at=row["at"],
+    )  # fmt: skip
+    with store_errors():
+        store.set(views.MODEL.key(version=document.version), document.model_dump_json())
+    _point(store, batch_views.RANKER_POINTER, document.version)
+    return 1
+
+
+def proposals(lake: Lake, bus: Bus) -> int:
+    """Send the proposals of the last re-clustering to their languages' writers; the writers judge them again."""
+    rows = _rows(lake, RECLUSTERS)
+    latest = max((row["at"] for row in rows), default=None)
+    records = [_record(row) for row in rows if row["at"] == latest]
+    if records:
+        producer = bus.producer()
+        try:
+            producer.send(records)
+        finally:
+            producer.close()
+    return len(records)
+
+
+def _record(row: dict[str, Any]) -> Outgoing:
+    event = StoryProposal(
+        proposal_id=row["proposal_id"], language=row["language"], kind=row["kind"], stories=row["stories"],
+        groups=row["groups"] or [], evidence=json.loads(row["evidence"] or "{}"),
+        watermark=dict(row["watermark"] or []), at=row["at"],
+    )  # fmt: skip
+    return Outgoing(STORY_PROPOSALS.name, event.language, event.encode(), partition_of(event.language))
+
+
+def _rows(lake: Lake, table: Table, columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    """[] while the table does not exist."""
+    from deltalake.exceptions import TableNotFoundError
+
+    try:
+        arrow = lakes.read_arrow(lake, table)
+    except TableNotFoundError:
+        return []
+    rows: list[dict[str, Any]] = (arrow.select(list(columns)) if columns else arrow).to_pylist()
+    return rows
+
+
+def _tally(rows: list[dict[str, Any]]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for row in rows:
+        if row["article_id"]:
+            counts[row["article_id"]] = counts.get(row["article_id"], 0) + 1
+    return counts
+
+
+def _point(store: redis.Redis, field: str, version: str) -> None:
+    with store_errors():
+        store.hset(views.VERSIONS.key(), field, version)
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else ""
