@@ -46,17 +46,21 @@ BATCH: Final = 200
 POLL: Final = 0.5
 
 
+#: Makes the clusterer that extends a partition's book; called once a tenure.
+Minds = Callable[[StoryBook, int], Clusterer]
+
+
 class PartitionWriter:
     """One tenure's mind: the book of a partition, as the log says, and the decisions that extend it."""
 
-    def __init__(self, partition: int, book: StoryBook, *, repair_interval: float, poison: set[str]) -> None:
+    def __init__(self, partition: int, clusterer: Clusterer, *, repair_interval: float, poison: set[str]) -> None:
         self._partition = partition
         self._repair_interval = repair_interval
         self._poison = poison
         self._repaired_at: float | None = None
         self._expired_at: float | None = None
-        self.book = book
-        self.clusterer = Clusterer(book, partition=partition)
+        self.clusterer = clusterer
+        self.book = clusterer.book
 
     def handle(self, records: Sequence[Record], now: float) -> list[Outgoing]:
         """Changes and dead letters for a batch, in order."""
@@ -141,10 +145,11 @@ class Tenures:
     """Takes the lease of a partition, serves, and starts over after any failure until told to stop."""
 
     def __init__(
-        self, bus: Bus, clock: Clock, partition: int, *, repair_interval: float,
+        self, bus: Bus, clock: Clock, partition: int, *, minds: Minds, repair_interval: float,
         beat: Callable[[int, StoryBook], None] | None = None,
     ) -> None:  # fmt: skip
         self._bus, self._clock, self._partition = bus, clock, partition
+        self._minds = minds
         self._repair_interval = repair_interval
         self._beat = beat
         self._poison: set[str] = set()
@@ -180,7 +185,8 @@ class Tenures:
             book = rebuild(self._bus, self._partition)
             log.info("partition %d: %d stories at sequence %d", self._partition, len(book.stories), book.sequence)
             writer = PartitionWriter(
-                self._partition, book, repair_interval=self._repair_interval, poison=self._poison
+                self._partition, self._minds(book, self._partition), repair_interval=self._repair_interval,
+                poison=self._poison,
             )  # fmt: skip
             consumer = self._bus.consumer(GROUP, [ARTICLES.name, STORY_PROPOSALS.name], partitions=[self._partition])
             try:
@@ -223,8 +229,9 @@ def main(runtime: Runtime, stop: threading.Event, partitions: Sequence[int] = ra
     threads = []
     for partition in partitions:
         tenures = Tenures(
-            runtime.bus, runtime.clock, partition, repair_interval=runtime.settings.repair_interval, beat=beat
-        )
+            runtime.bus, runtime.clock, partition, minds=mind, repair_interval=runtime.settings.repair_interval,
+            beat=beat,
+        )  # fmt: skip
         lease = HeldLease(runtime.redis, f"cluster-{partition}", holder)
         threads.append(threading.Thread(target=tenures.run, args=(lease, stop), name=f"cluster-{partition}"))
     for thread in threads:
