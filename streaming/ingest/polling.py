@@ -12,12 +12,14 @@ import json
 import logging
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from frontpage.adapters.bus import Outgoing
 from frontpage.adapters.feed_rows import FeedRow
 from frontpage.adapters.parse.feeds import read_any
-from frontpage.adapters.parse.readings import FeedEntry
+from frontpage.adapters.parse.readings import FeedEntry, FeedReading, SitemapReading
+from frontpage.adapters.parse.sitemap_walk import walk
+from frontpage.adapters.parse.sitemaps import as_feed
 from frontpage.contracts.events import DeadLetter, FeedItem, PollOutcome
 from frontpage.contracts.topics import ITEMS_DEAD, ITEMS_RAW, POLLS
 from frontpage.domain.ids import digest, url_key
@@ -35,6 +37,8 @@ log = logging.getLogger(__name__)
 PROCESS: Final = "poller"
 #: A body above this is parsed in a thread: 256 KiB of XML take about 50 ms, in which 15 other polls would stand still.
 PARSE_ALOUD: Final = 256 << 10
+#: Files of a sitemap index read in one poll, the index included.
+SITEMAPS: Final = 6
 #: Not the feed's doing, and not a poll: the host asked us to wait, or its budget is used up.
 DEFERRED: Final = frozenset({"host-held", "budget"})
 
@@ -84,6 +88,8 @@ class Polling:
         try:
             read = partial(read_any, fetched.body, fetched.headers, fetched.url, now=now, language=row.source.language)
             reading = await asyncio.to_thread(read) if len(fetched.body) > PARSE_ALOUD else read()
+            if "sitemap_index" in reading.problems:
+                reading = await self._walked(fetched, now)
         except UnreadableInput as error:
             return replace(answer, cause=error.cause), []
         except Exception:  # a feed that breaks the parser must not stop the others; the trace finds the bug
@@ -92,6 +98,22 @@ class Polling:
         entries = list(reading.entries)
         known = tuple(Entry(e.id or e.url or e.title, f"{e.title}\n{e.url}", e.published_at) for e in entries)
         return replace(answer, entries=known), entries
+
+    async def _walked(self, fetched: Fetched, now: float) -> FeedReading:
+        """The articles of the sitemaps that an index lists, newest files first, a few a poll."""
+        loop = asyncio.get_running_loop()
+
+        def read(url: str) -> bytes | None:
+            if url == fetched.url:
+                return fetched.body
+            answer = asyncio.run_coroutine_threadsafe(self._fetcher.get(url, kind="feed"), loop).result()
+            return answer.body if 200 <= answer.status < 300 else None
+
+        found = await asyncio.to_thread(walk, fetched.url, read, requests=SITEMAPS)
+        if not found.entries:
+            raise UnreadableInput("; ".join(found.problems)[:300] or "an empty index", cause="sitemap-index")
+        kind: Literal["news", "urlset"] = "news" if any(entry.news for entry in found.entries) else "urlset"
+        return as_feed(SitemapReading(kind, found.entries, found.problems), now=now)
 
     def _polled(self, row: FeedRow, answer: Answer, entries: list[FeedEntry], size: int) -> Polled:
         now = self._clock.now()

@@ -1,0 +1,213 @@
+"""The enrich process: items.raw -> page -> article with identity and features -> articles.normalised.
+
+One batch is one Kafka transaction. Before it, each article is offered to its row in Redis (new, update, duplicate or
+repeat); after it, the versions are confirmed. Whatever dies in between, the batch is handled again and the row answers
+`repeat`: an event may come twice with the same version, and none is lost.
+
+Only what `speaks` is derived, encoded and given a thumbnail. The page's body ends here (licence boundary): what leaves
+is card, signals and hashes. Not here: fetching and reading (`pages.py`), identity (`adapters/article_rows.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from frontpage.adapters.article_rows import ArticleRows, Ruling
+from frontpage.adapters.bus import Outgoing, Record
+from frontpage.adapters.encoder import EncoderSet
+from frontpage.adapters.loop import dead_letter, decoded, run_transactional
+from frontpage.contracts.events import FeedItem
+from frontpage.contracts.topics import ITEMS_RAW
+from frontpage.domain.article import ArticleSignals, embedding_text
+from frontpage.domain.ids import article_id, digest
+from frontpage.runtime import Runtime, run_process
+from streaming.ingest.events import event_of, offer_of, signals_of
+from streaming.ingest.labels import label
+from streaming.ingest.pages import Dead, Draft, Dropped, Fate, Later, Pages
+from streaming.ingest.publishers import PublisherBook
+from streaming.ingest.thumbs import Thumbs
+from streaming.ingest.wiring import fetch_tier
+
+if TYPE_CHECKING:
+    from frontpage.adapters.clock import Clock
+    from frontpage.adapters.fetch import FetchTier
+
+log = logging.getLogger(__name__)
+
+PROCESS: Final = "enrich"
+#: Items of a batch: about three seconds of work, far below Kafka's max.poll.interval (300 s) even with every page slow.
+BATCH: Final = 96
+#: Sightings (address and title) remembered, so that a second feed's sighting costs no second fetch.
+REMEMBERED: Final = 100_000
+
+
+class Enrich:
+    """`Work` of the transactional loop. `pages` and `thumbs` run in `runner`'s event loop."""
+
+    def __init__(
+        self,
+        pages: Pages,
+        thumbs: Thumbs | None,
+        *,
+        rows: ArticleRows,
+        encoders: EncoderSet,
+        clock: Clock,
+        runner: asyncio.Runner,
+    ) -> None:
+        self._pages = pages
+        self._thumbs = thumbs
+        self._rows = rows
+        self._encoders = encoders
+        self._clock = clock
+        self._runner = runner
+        self._unconfirmed: list[tuple[str, int]] = []
+        self._seen: OrderedDict[str, None] = OrderedDict()
+        self._seeing: list[str] = []
+        self.counts: Counter[str] = Counter()
+        self._counting: Counter[str] = Counter()
+
+    def handle(self, records: list[Record]) -> list[Outgoing]:
+        """See `loop.Work`. Every record is counted under exactly one fate."""
+        self._begin()
+        now = self._clock.now()
+        items, out = decoded(records, FeedItem, PROCESS, now)
+        self._counting["unreadable"] += len(out)
+        self._counting["tombstone"] += len(records) - len(items) - len(out)
+        fresh = [(record, item) for record, item in items if _sighting(item) not in self._seen]
+        self._counting["known"] += len(items) - len(fresh)
+        drafts: list[Draft] = []
+        for fate in self._runner.run(self._pages.gather(fresh)):
+            out.extend(self._settle(fate, drafts, now))
+        rulings = self._rows.offer([offer_of(draft) for draft in drafts])
+        speaking: dict[tuple[str, int], tuple[Draft, Ruling]] = {}
+        for draft, ruling in zip(drafts, rulings, strict=True):
+            version = (article_id(draft.canonical), ruling.version)
+            # a second sighting within the batch finds the first one pending: that is no crash to repair
+            speaks = ruling.speaks and version not in speaking
+            self._counting[ruling.verdict if speaks else "duplicate"] += 1
+            if not draft.from_feed:
+                self._seeing.append(_sighting(draft.item))
+            if speaks:
+                speaking[version] = (draft, ruling)
+                self._counting["from_feed"] += draft.from_feed
+        out.extend(self._events(list(speaking.values())))
+        self._unconfirmed = list(speaking)
+        return out
+
+    def committed(self, records: list[Record]) -> None:
+        """After the commit: the versions are known to be in Kafka."""
+        del records
+        self._rows.confirm(self._unconfirmed)
+        self.counts += self._counting
+        for sighting in self._seeing:
+            self._seen[sighting] = None
+        while len(self._seen) > REMEMBERED:
+            self._seen.popitem(last=False)
+        self._begin()
+
+    def dropped(self) -> None:
+        """After an aborted transaction: what was counted did not happen."""
+        self._begin()
+
+    def _begin(self) -> None:
+        self._unconfirmed, self._seeing, self._counting = [], [], Counter()
+
+    def _settle(self, fate: Fate, drafts: list[Draft], now: float) -> Sequence[Outgoing]:
+        if isinstance(fate, Draft):
+            drafts.append(fate)
+        elif isinstance(fate, Later):
+            self._counting["later"] += 1
+            return [Outgoing(ITEMS_RAW.name, fate.record.key, fate.item.encode())]
+        elif isinstance(fate, Dropped):
+            self._counting["opted_out"] += 1
+        elif isinstance(fate, Dead):
+            self._counting["dead"] += 1
+            return [dead_letter(fate.record, fate.error, PROCESS, now, attempts=fate.attempts)]
+        return []
+
+    def _events(self, speaking: list[tuple[Draft, Ruling]]) -> list[Outgoing]:
+        if not speaking:
+            return []
+        thumbs: dict[str, str] = {}
+        if self._thumbs is not None:
+            wanted = [draft.image for draft, _ in speaking if draft.image and draft.publisher.thumb_allowed]
+            thumbs = self._runner.run(self._thumbs.make(wanted))
+        labels = [label(draft) for draft, _ in speaking]
+        signals = [signals_of(draft, ruling, found) for (draft, ruling), found in zip(speaking, labels, strict=True)]
+        signals = self._encoded(speaking, signals)
+        now = self._clock.now()
+        return [
+            event_of(draft, ruling, found, signal, thumb=thumbs.get(draft.image or ""), now=now)
+            for (draft, ruling), found, signal in zip(speaking, labels, signals, strict=True)
+        ]
+
+    def _encoded(self, speaking: list[tuple[Draft, Ruling]], signals: list[ArticleSignals]) -> list[ArticleSignals]:
+        """The signals with their vectors, one call per encoder."""
+        groups: dict[str, list[int]] = {}
+        for index, (draft, _) in enumerate(speaking):
+            groups.setdefault(self._encoders.for_language(draft.language).version, []).append(index)
+        done = list(signals)
+        for version, indices in groups.items():
+            encoder = self._encoders.for_language(speaking[indices[0]][0].language)
+            vectors = encoder.encode(
+                [embedding_text(d.title, d.lead, d.body) for d in (speaking[index][0] for index in indices)]
+            )
+            for index, vector in zip(indices, vectors, strict=True):
+                done[index] = signals[index].with_vector(vector, version)
+        return done
+
+
+def _sighting(item: FeedItem) -> str:
+    return digest(f"{item.url}\n{item.title}", 16)
+
+
+async def _opened(runtime: Runtime) -> FetchTier:
+    return fetch_tier(runtime)
+
+
+def main(runtime: Runtime, stop: threading.Event) -> None:
+    """Entry point of the process. Several may run; Kafka shares the partitions of `items.raw` among them."""
+    settings = runtime.settings
+    with asyncio.Runner() as runner:
+        tier = runner.run(_opened(runtime))
+        pages = Pages(tier, PublisherBook(runtime.redis), runtime.clock)
+        encoders = EncoderSet.from_names(settings.encoder_en, settings.encoder_other)
+        work = Enrich(
+            pages,
+            Thumbs(tier, runtime.redis),
+            rows=ArticleRows(runtime.redis),
+            encoders=encoders,
+            clock=runtime.clock,
+            runner=runner,
+        )
+
+        def beat() -> None:
+            runtime.heartbeat(PROCESS, **work.counts)
+
+        try:
+            run_transactional(
+                runtime.bus,
+                process=PROCESS,
+                group=PROCESS,
+                topics=[ITEMS_RAW.name],
+                # the same name after a restart: it ends the transaction that a killed predecessor left open
+                transactional_id=f"{PROCESS}-{settings.worker}",
+                work=work,
+                clock=runtime.clock,
+                stop=stop,
+                max_records=BATCH,
+                after_commit=work.committed,
+                rollback=work.dropped,
+                idle=beat,
+            )
+        finally:
+            runner.run(tier.close())
+
+
+if __name__ == "__main__":
+    run_process(PROCESS, main)
