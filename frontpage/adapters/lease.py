@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from frontpage.adapters.redis_store import Lease
@@ -42,9 +43,14 @@ class HeldLease:
         """The fencing number, None while the lease is not ours."""
         return self._lease.fence
 
-    def wait(self, stop: threading.Event) -> bool:
-        """Block until the lease is ours (True) or `stop` is set (False). A Redis that is away is waited for."""
+    def wait(self, stop: threading.Event, standing_by: Callable[[], None] | None = None) -> bool:
+        """Block until the lease is ours (True) or `stop` is set (False). A Redis that is away is waited for.
+
+        `standing_by` is called every half second meanwhile (heartbeats).
+        """
         while not stop.is_set():
+            if standing_by is not None:
+                standing_by()
             asked = time.monotonic()
             try:
                 if self._lease.acquire():

@@ -27,7 +27,7 @@ from frontpage.contracts.events import ArticleEvent, StoryChange, StoryProposal
 from frontpage.contracts.story_codec import article_signals, from_event, to_event, to_proposal
 from frontpage.contracts.topics import ARTICLES, STORY_CHANGES, STORY_PROPOSALS
 from frontpage.domain.clustering import Clusterer
-from frontpage.domain.languages import LANGUAGE_PARTITIONS
+from frontpage.domain.languages import LANGUAGE_PARTITIONS, PARTITION_OF
 from frontpage.domain.story import Change, StoryBook
 from frontpage.errors import Fenced, ServiceUnavailable, UnreadableEvent
 from frontpage.runtime import Runtime, run_process
@@ -48,6 +48,20 @@ POLL: Final = 0.5
 
 #: Makes the clusterer that extends a partition's book; called once a tenure.
 Minds = Callable[[StoryBook, int], Clusterer]
+
+
+def mind(book: StoryBook, partition: int) -> Clusterer:
+    """The clusterer with the shipped models.
+
+    The policies of the partition's languages are made at once: a model that is missing or damaged must stop the writer
+    here, and not have every article dead-lettered for it.
+    """
+    from frontpage.adapters.story_models import policy_for
+
+    clusterer = Clusterer(policy_for, book, partition=partition)
+    for language in [name for name, number in PARTITION_OF.items() if number == partition] or ["und"]:
+        clusterer.policy(language)
+    return clusterer
 
 
 class PartitionWriter:
@@ -73,6 +87,8 @@ class PartitionWriter:
                 out += self._decide(record, now)
             except UnreadableEvent as error:
                 out.append(dead_letter(record, error, PROCESS, now))
+            except (OSError, MemoryError) as error:  # not the record's fault
+                raise ServiceUnavailable(f"{_place(record)}: {type(error).__name__}: {error}") from error
             except (ServiceUnavailable, Fenced):
                 raise
             except Exception as error:  # a record must not stop its language for ever
@@ -218,7 +234,9 @@ def _place(record: Record) -> str:
     return f"{record.topic}/{record.partition}@{record.offset}"
 
 
-def main(runtime: Runtime, stop: threading.Event, partitions: Sequence[int] = range(LANGUAGE_PARTITIONS)) -> None:
+def main(
+    runtime: Runtime, stop: threading.Event, partitions: Sequence[int] = range(LANGUAGE_PARTITIONS), *, minds: Minds
+) -> None:
     """One thread per partition; ends when `stop` is set."""
     owned: dict[int, StoryBook] = {}
 
@@ -229,7 +247,7 @@ def main(runtime: Runtime, stop: threading.Event, partitions: Sequence[int] = ra
     threads = []
     for partition in partitions:
         tenures = Tenures(
-            runtime.bus, runtime.clock, partition, minds=mind, repair_interval=runtime.settings.repair_interval,
+            runtime.bus, runtime.clock, partition, minds=minds, repair_interval=runtime.settings.repair_interval,
             beat=beat,
         )  # fmt: skip
         lease = HeldLease(runtime.redis, f"cluster-{partition}", holder)
@@ -256,4 +274,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="The story writer of the language partitions.")
     parser.add_argument("--partitions", default="", help="comma-separated partition numbers; all by default")
     chosen = [int(part) for part in parser.parse_args().partitions.split(",") if part.strip()]
-    run_process(PROCESS, lambda runtime, stop: main(runtime, stop, chosen or range(LANGUAGE_PARTITIONS)))
+    numbers = chosen or range(LANGUAGE_PARTITIONS)
+    run_process(PROCESS, lambda runtime, stop: main(runtime, stop, numbers, minds=mind))

@@ -15,6 +15,7 @@ import math
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -57,6 +58,8 @@ REWRITE: Final = 300.0
 PATIENCE: Final = 10
 #: Real seconds between cycles at least, whatever the replay's speed: the other processes need the machine too.
 SHORTEST_CYCLE: Final = 1.0
+#: Real seconds between the end of a cycle and the next, when cycles take longer than their interval.
+REST: Final = 0.2
 #: Expected impressions: a reader who sees rank r is taken as one in log2(1 + r); a section page has a tenth of the
 #: top page's readers. A stand-in for measured impressions that every edition has from its first minute.
 SECTION_READERS: Final = 0.1
@@ -326,12 +329,19 @@ def tenure(runtime: Runtime, check: Callable[[], None], stop: threading.Event) -
         ranker.restore(runtime.clock.now())
         while not stop.is_set():
             check()
+            started = time.monotonic()
             done = ranker.cycle(runtime.clock.now())
-            runtime.heartbeat(
-                PROCESS, editions=done.editions, stories=done.stories, pages=done.published, refused=done.refused,
-                breaking=done.breaking,
-            )  # fmt: skip
-            stop.wait(max(SHORTEST_CYCLE, runtime.clock.real_seconds(runtime.settings.rank_interval)))
+            facts = {
+                "editions": done.editions, "stories": done.stories, "pages": done.published, "refused": done.refused,
+                "breaking": done.breaking, "seconds": round(time.monotonic() - started, 3),
+            }  # fmt: skip
+            next_at = started + max(SHORTEST_CYCLE, runtime.clock.real_seconds(runtime.settings.rank_interval))
+            while not stop.is_set():
+                runtime.heartbeat(PROCESS, **facts)
+                check()
+                left = next_at - time.monotonic()
+                if stop.wait(min(max(left, REST), 1.0)) or left <= 1.0:
+                    break
     finally:
         ranker.close()
         producer.close()
@@ -341,7 +351,7 @@ def main(runtime: Runtime, stop: threading.Event) -> None:
     """Take the lease, rank, start over after failures; ends when `stop` is set."""
     lease = HeldLease(runtime.redis, "ranker", f"{socket.gethostname()}:{os.getpid()}")
     backoff = FIRST_BACKOFF
-    while lease.wait(stop):
+    while lease.wait(stop, lambda: runtime.heartbeat(PROCESS, state="standing by")):
         try:
             tenure(runtime, lease.check, stop)
             backoff = FIRST_BACKOFF

@@ -15,7 +15,6 @@ from pydantic import ValidationError
 from frontpage.adapters.redis_store import store_errors
 from frontpage.contracts.batch_views import AuthorityDocument
 from frontpage.contracts.views import AUTHORITY, PUBLISHER, PUBLISHERS, Publisher
-from frontpage.domain.editions import EDITIONS
 from frontpage.errors import ServiceUnavailable
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ log = logging.getLogger(__name__)
 REFRESH: Final = 60.0
 #: A publisher that nobody has registered or judged.
 UNKNOWN: Final = 0.3
-_REGIONS: Final = frozenset(edition.region for edition in EDITIONS.values())
 
 
 class Sources:
@@ -37,6 +35,7 @@ class Sources:
         self.publishers: dict[str, Publisher] = {}
         self._authority: AuthorityDocument | None = None
         self._loaded_at = float("-inf")
+        self._countries: dict[str, str] = {}
 
     def load(self, store: redis.Redis, *, force: bool = False) -> bool:
         """Re-read when it is time; True when something changed."""
@@ -62,6 +61,7 @@ class Sources:
                 continue
             if publisher is not None:
                 self.publishers[publisher.publisher_id] = publisher
+        self._index_places()
         if judged:
             try:
                 self._authority = AuthorityDocument.model_validate_json(judged)
@@ -89,8 +89,15 @@ class Sources:
         """Publishers of a country."""
         return {publisher.publisher_id for publisher in self.publishers.values() if publisher.country == region}
 
-    @staticmethod
-    def region_of_place(place: str) -> str:
-        """The country code of a place id (`GB`, `GB:leeds`, `GB/leeds`), "" when it has none."""
-        head = place.replace("/", ":").split(":")[0].upper()
-        return head if head in _REGIONS or (len(head) == 2 and head.isalpha()) else ""
+    def region_of_place(self, place: str) -> str:
+        """Country of a place: of a code (`GB`, `GB:leeds`), or of the one country whose local press names it."""
+        if place[:2].isalpha() and place[:2].isupper() and place[2:3] in ("", ":", "/"):
+            return place[:2]
+        return self._countries.get(place.casefold(), "")
+
+    def _index_places(self) -> None:
+        countries: dict[str, set[str]] = {}
+        for publisher in self.publishers.values():
+            if publisher.place and publisher.country:
+                countries.setdefault(publisher.place.casefold(), set()).add(publisher.country)
+        self._countries = {place: next(iter(found)) for place, found in countries.items() if len(found) == 1}
