@@ -67,15 +67,13 @@ def doctor(
     as_json: AsJson = False,
 ) -> None:
     """Look for what would keep Frontpage from running, one line each; exit code 1 when something would."""
-    from frontpage.adapters.services import jars
     from frontpage.settings import load
-    from frontpage_cli.system.doctor import examine
+    from frontpage_cli.system.doctor import examine, prepare
 
     settings = load()
     console = Console(stderr=True)
     if setup:
-        for jar_set in jars.ALL:
-            jars.fetch(jar_set, settings.cache, lambda line: console.print(f"  {line}", highlight=False))
+        prepare(settings, lambda line: console.print(f"  {line}", highlight=False))
     findings = examine(settings)
     if as_json:
         rows = [{"check": f.check, "ok": f.ok, "detail": f.detail} for f in findings]

@@ -46,6 +46,12 @@ def examine(settings: Settings) -> list[Finding]:
     return [finding for check in checks for finding in check(settings)]
 
 
+def prepare(settings: Settings, say: Callable[[str], None]) -> None:
+    """Fetch the jars that are missing; raises ConfigurationError or ServiceUnavailable."""
+    for jar_set in jars.ALL:
+        jars.fetch(jar_set, settings.cache, say)
+
+
 def _python(_: Settings) -> list[Finding]:
     version = ".".join(map(str, sys.version_info[:3]))
     ok = sys.version_info >= (3, 11)
