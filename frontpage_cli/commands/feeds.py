@@ -1,0 +1,273 @@
+"""`frontpage feeds import|export|add|list|remove|check|report`: the sources and their polling scorecard.
+
+All but `check` talk to the running system's Redis. `check` fetches one address by hand, under the same rules as the
+poller (addresses, robots.txt, limits), and says what a poll would find.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from frontpage.errors import FrontpageError
+
+if TYPE_CHECKING:
+    from frontpage.adapters.feed_rows import FeedRow
+    from frontpage.runtime import Runtime
+    from frontpage.settings import Settings
+    from streaming.ingest.registry import ImportReport, Registry
+
+Json = Annotated[bool, typer.Option("--json", help="JSON on standard output and nothing else")]
+Url = Annotated[str, typer.Argument(help="address of a feed or sitemap")]
+
+
+def register(app: typer.Typer) -> None:
+    """Mounts `feeds`."""
+    group = typer.Typer(no_args_is_help=True, help="Sources: what is polled, how often, and how well.")
+    group.command("import")(import_list)
+    group.command("export")(export_list)
+    group.command("add")(add)
+    group.command("list")(list_feeds)
+    group.command("remove")(remove)
+    group.command("check")(check)
+    group.command("report")(report)
+    app.add_typer(group, name="feeds")
+
+
+def import_list(file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)], json_output: Json = False) -> None:
+    """Add the feeds of an OPML list; feeds that are known keep their schedule."""
+    runtime, registry = _registry()
+    _tell(registry.import_opml(file.read_bytes(), runtime.clock.now()), json_output)
+
+
+def export_list(file: Annotated[Path, typer.Argument(dir_okay=False, help="where to write, - for output")]) -> None:
+    """Write all feeds as OPML, in their folders."""
+    body = _registry()[1].export_opml()
+    if str(file) == "-":
+        sys.stdout.buffer.write(body)
+    else:
+        file.write_bytes(body)
+
+
+def add(
+    url: Url,
+    *,
+    publisher: Annotated[str | None, typer.Option(help="publisher id; default: the owner of the domain")] = None,
+    title: Annotated[str, typer.Option(help="name of the feed")] = "",
+    language: Annotated[str | None, typer.Option(help="BCP 47 tag, where the feed states none")] = None,
+    folder: Annotated[str, typer.Option(help="place in the list, for example News/World")] = "",
+    authoritative: Annotated[bool | None, typer.Option(help="poll at the short floor")] = None,
+    json_output: Json = False,
+) -> None:
+    """Add one feed."""
+    from streaming.ingest.registry import NewFeed
+
+    runtime, registry = _registry()
+    feed = NewFeed(
+        url,
+        publisher,
+        title,
+        language,
+        authoritative=authoritative,
+        folder=tuple(part for part in folder.split("/") if part),
+    )
+    result = registry.add([feed], runtime.clock.now())
+    _tell(result, json_output)
+    if result.skipped:
+        raise typer.Exit(1)
+
+
+def list_feeds(json_output: Json = False) -> None:
+    """All feeds, one a line, with their next poll."""
+    rows = sorted(_registry()[1].list(), key=lambda row: (row.source.folder, row.source.url))
+    if json_output:
+        _print([_row(row) for row in rows])
+        return
+    for row in rows:
+        state = row.state.stopped or _iso(row.state.next_at) or ""
+        typer.echo(f"{state:<25} {row.source.publisher_id:<24} {row.source.url}")
+
+
+def remove(url: Url) -> None:
+    """Forget a feed (address or id). Its articles stay."""
+    _registry()[1].remove(url)
+
+
+def check(url: Url, json_output: Json = False) -> None:
+    """Fetch one feed now and say what a poll would find; exit code 1 when it cannot be read."""
+    from frontpage.settings import load
+
+    found = asyncio.run(_check(load(), url))
+    if json_output:
+        _print(found)
+    else:
+        for name, value in found.items():
+            typer.echo(f"{name:<14} {value if not isinstance(value, list) else ', '.join(map(str, value)) or '-'}")
+    if found["cause"]:
+        raise typer.Exit(1)
+
+
+def report(
+    by: Annotated[str, typer.Option(help="feed or domain")] = "domain",
+    worst: Annotated[int, typer.Option(help="rows to show, most polls first; 0 shows all")] = 50,
+    json_output: Json = False,
+) -> None:
+    """The polling scorecard: polls, share of 304, waste, failures, discovery delay, requests a minute."""
+    if by not in ("feed", "domain"):
+        raise typer.BadParameter("--by is feed or domain")
+    runtime, registry = _registry()
+    groups: dict[str, list[FeedRow]] = defaultdict(list)
+    for row in registry.list():
+        groups[row.source.url if by == "feed" else row.source.domain].append(row)
+    now = runtime.clock.now()
+    rows = sorted((_score(name, members, now) for name, members in groups.items()), key=lambda r: -r["polls"])
+    total = _score("all", [row for members in groups.values() for row in members], now)
+    if json_output:
+        _print({"by": by, "total": total, "rows": rows[: worst or None]})
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    heads = ("feeds", "polls", "304", "waste", "failed", "new", "delay s", "a minute", "stopped")
+    table = Table("name", *heads, box=None, pad_edge=False)
+    table.columns[0].no_wrap = True
+    for score in [total, *rows[: worst or None]]:
+        shares = [f"{score[name]:.0%}" for name in ("not_modified_share", "waste_share", "failed_share")]
+        delay = "" if score["delay_seconds"] is None else f"{score['delay_seconds']:.0f}"
+        cells = [score["name"], score["feeds"], score["polls"], *shares, score["new_items"], delay]
+        table.add_row(*map(str, [*cells, f"{score['polls_per_minute']:.2f}", score["stopped"]]))
+    Console().print(table)
+
+
+async def _check(settings: Settings, url: str) -> dict[str, Any]:
+    from frontpage.adapters.clock import SystemClock
+    from frontpage.adapters.fetch import FetchTier
+    from frontpage.adapters.fetch_addresses import Gate, ResolverMap
+    from frontpage.adapters.fetch_budget import NoBudget
+    from frontpage.adapters.parse.feeds import read_any
+
+    found: dict[str, Any] = {
+        "url": url, "final_url": None, "moved_to": None, "status": None, "bytes": 0, "format": None, "title": None,
+        "language": None, "entries": 0, "newest": None, "etag": None, "last_modified": None, "hub": None,
+        "problems": [], "cause": None, "detail": None,
+    }  # fmt: skip
+    mapped = ResolverMap.parse(settings.resolver) if settings.resolver else None
+    tier = FetchTier(
+        Gate(mapped),
+        NoBudget(),
+        SystemClock(),
+        contact=settings.operator_contact,
+        timeout=settings.fetch_timeout_real,
+    )
+    async with tier:
+        try:
+            answer = await tier.get(url, kind="feed")
+            found.update(
+                final_url=answer.url,
+                moved_to=answer.moved_to,
+                status=answer.status,
+                bytes=len(answer.body),
+                etag=answer.headers.get("etag"),
+                last_modified=answer.headers.get("last-modified"),
+            )
+            if answer.status >= 300:
+                found.update(cause=f"http-{answer.status}", detail=f"the server answers {answer.status}")
+                return found
+            reading = read_any(answer.body, answer.headers, answer.url, now=time.time())
+            dated = [entry.published_at for entry in reading.entries if entry.published_at is not None]
+            found.update(
+                format=reading.feed.format,
+                title=reading.feed.title,
+                language=reading.feed.language,
+                entries=len(reading.entries),
+                newest=_iso(max(dated, default=None)),
+                hub=reading.feed.hub,
+                problems=reading.problems,
+            )
+        except FrontpageError as error:
+            found.update(cause=getattr(error, "cause", "unreadable"), detail=str(error))
+    return found
+
+
+def _registry() -> tuple[Runtime, Registry]:
+    from frontpage.runtime import connect
+    from frontpage.settings import load
+    from streaming.ingest.registry import Registry
+
+    runtime = connect(load())
+    return runtime, Registry(runtime.redis)
+
+
+def _row(row: FeedRow) -> dict[str, Any]:
+    source, state = row.source, row.state
+    return {
+        "feed_id": source.feed_id,
+        "url": source.url,
+        "publisher_id": source.publisher_id,
+        "title": source.title,
+        "kind": source.kind,
+        "folder": "/".join(source.folder),
+        "next_at": _iso(state.next_at),
+        "last_at": _iso(state.last_at),
+        "status": state.last_status,
+        "cause": state.last_cause,
+        "stopped": state.stopped,
+        "moved_to": state.moved_to,
+        "boost_until": _iso(state.boost_until),
+        "validators": state.trust,
+    }
+
+
+def _score(name: str, rows: Iterable[FeedRow], now: float) -> dict[str, Any]:
+    states = [row.state for row in rows]
+    polls = sum(state.polls for state in states)
+    fruitful = sum(state.fruitful for state in states)
+    since = min((state.since for state in states if state.since is not None), default=now)
+    # the rate counts from the first poll that read something, a virtual minute at least
+    minutes = max(1.0, (now - since) / 60)
+    delays = [state.delay for state in states if state.delay is not None]
+    return {
+        "name": name,
+        "feeds": len(states),
+        "polls": polls,
+        "not_modified_share": _share(sum(state.not_modified for state in states), polls),
+        "waste_share": _share(polls - fruitful, polls),
+        "failed_share": _share(sum(state.failed for state in states), polls),
+        "new_items": sum(state.new_items for state in states),
+        "delay_seconds": sum(delays) / len(delays) if delays else None,
+        "polls_per_minute": polls / minutes,
+        "stopped": sum(state.stopped is not None for state in states),
+    }
+
+
+def _share(part: int, whole: int) -> float:
+    return round(part / whole, 4) if whole else 0.0
+
+
+def _tell(result: ImportReport, json_output: bool) -> None:
+    skipped = [{"url": url, "cause": cause} for url, cause in result.skipped]
+    if json_output:
+        _print({"added": result.added, "known": result.known, "publishers": result.publishers, "skipped": skipped})
+        return
+    typer.echo(f"{result.added} added, {result.known} known, {result.publishers} new publishers")
+    for one in skipped:
+        typer.echo(f"skipped ({one['cause']}): {one['url']}", err=True)
+
+
+def _iso(at: float | None) -> str | None:
+    if at is None:
+        return None
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _print(value: Any) -> None:
+    typer.echo(json.dumps(value, ensure_ascii=False))

@@ -1,0 +1,85 @@
+"""`frontpage feeds ...` against a real Valkey and a local server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+import typer
+from fakes.web import LocalServer
+from typer.testing import CliRunner
+
+from frontpage_cli.commands import feeds
+
+
+@pytest.fixture
+def run(valkey: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("REDIS_URL", valkey)
+    monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:1")
+    app = typer.Typer()
+    feeds.register(app)
+
+    def invoke(*words: str, code: int = 0) -> str:
+        result = CliRunner().invoke(app, ["feeds", *words])
+        assert result.exit_code == code, (result.output, result.exception)
+        return result.stdout
+
+    return invoke
+
+
+@pytest.fixture
+def server() -> Iterator[LocalServer]:
+    server = LocalServer()
+    yield server
+    server.close()
+
+
+def test_lists_go_in_and_out_with_their_folders(run, tmp_path):
+    given = tmp_path / "in.opml"
+    given.write_text(
+        '<opml version="2.0"><body><outline text="News"><outline text="Paper" xmlUrl="https://paper.example/feed"/>'
+        '</outline><outline text="bad" xmlUrl="javascript:alert(1)"/></body></opml>'
+    )
+    report = json.loads(run("import", str(given), "--json"))
+    assert (report["added"], report["known"], report["publishers"]) == (1, 0, 1)
+    assert report["skipped"] == [{"url": "javascript:alert(1)", "cause": "scheme"}]
+    assert json.loads(run("import", str(given), "--json"))["known"] == 1
+    out = tmp_path / "out.opml"
+    run("export", str(out))
+    assert 'text="News"' in out.read_text()
+    assert "https://paper.example/feed" in out.read_text()
+
+
+def test_add_list_remove_and_report(run):
+    run("add", "https://paper.example/feed", "--title", "Paper", "--folder", "News/World", "--authoritative")
+    (row,) = json.loads(run("list", "--json"))
+    assert (row["url"], row["folder"], row["publisher_id"]) == (
+        "https://paper.example/feed",
+        "News/World",
+        "paper.example",
+    )
+    assert row["next_at"].endswith("Z")
+    assert row["last_at"] is None
+    report = json.loads(run("report", "--json"))
+    assert (report["total"]["feeds"], report["total"]["polls"], report["total"]["delay_seconds"]) == (1, 0, None)
+    assert "paper.example" in run("report", "--by", "feed")
+    run("remove", "https://paper.example/feed")
+    assert json.loads(run("list", "--json")) == []
+    run("add", "file:///etc/passwd", code=1)
+    run("report", "--by", "colour", code=2)
+
+
+def test_check_says_what_a_poll_would_find(run, server, monkeypatch):
+    monkeypatch.setenv("FRONTPAGE_RESOLVER", f"127.0.0.1:{server.port}")
+    server.on(
+        "paper.example/feed",
+        '<rss version="2.0"><channel><title>Paper</title><item><title>A</title><link>https://paper.example/a</link></item></channel></rss>',
+        ETag='"1"',
+    )
+    server.on("paper.example/page", "<!doctype html><html><body>hello</body></html>")
+    found = json.loads(run("check", "https://paper.example/feed", "--json"))
+    assert (found["status"], found["entries"], found["title"], found["etag"]) == (200, 1, "Paper", '"1"')
+    assert json.loads(run("check", "https://paper.example/page", "--json", code=1))["cause"] == "html"
+    assert json.loads(run("check", "http://127.0.0.1:6379/", "--json", code=1))["cause"] == "loopback"
+    assert "http-404" in run("check", "https://paper.example/none", code=1)
