@@ -54,6 +54,7 @@ class EditionRank:
     order: list[str] = field(default_factory=list)
     exposure: Exposure = field(default_factory=Exposure)
     day: int = 0
+    pooled_at: float = float("-inf")
     _choices: dict[str, tuple[tuple[int, int, frozenset[str]], Choice | None]] = field(default_factory=dict)
 
     def rank(

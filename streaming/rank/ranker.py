@@ -54,6 +54,8 @@ E = TypeVar("E", bound=Event)
 PROCESS: Final = "rank.ranker"
 #: Virtual seconds after which an unchanged page is written again, so that its age says that the ranker lives.
 REWRITE: Final = 300.0
+#: Virtual seconds after which a pool is written again although no page changed: its scores and features age.
+REPOOL: Final = 120.0
 #: Cycles in which a shrunken page is refused before it is believed: ten minutes.
 PATIENCE: Final = 10
 #: Real seconds between cycles at least, whatever the replay's speed: the other processes need the machine too.
@@ -159,7 +161,9 @@ class Ranker:
             ranked = rank.rank(stories, here, self._hot(edition_id), now)
             for section in PAGES:
                 self._draft(cycle, rank, section, rank.page(section, ranked))
-            cycle.pools.append(self._pool(rank, ranked, now))
+            if any(page.edition == edition_id for page, _ in cycle.pages) or not 0 <= now - rank.pooled_at < REPOOL:
+                cycle.pools.append(self._pool(rank, ranked, now))
+                rank.pooled_at = now
             for row in ranked:
                 if row.breaking:
                     headline = row.story.cards[row.choice.article_id].title
@@ -171,17 +175,17 @@ class Ranker:
         return cycle
 
     def _publish(self, cycle: Cycle) -> None:
-        """Decisions and alerts first, in one transaction; then the pointers move."""
+        """Decisions and alerts first, in one transaction; then pools, and last the pointers that readers follow."""
         if cycle.out:
             self._producer.transact(cycle.out, None)
+        for pool in cycle.pools:
+            self._pages.write_pool(pool)
         for page, expected in cycle.pages:
             if self._pages.point(page, expected):
                 cycle.published += 1
                 self._pages.trim(page.edition, page.section)
             else:  # rolled back by hand meanwhile: compare with what is there next time
                 self._written.pop((page.edition, page.section), None)
-        for pool in cycle.pools:
-            self._pages.write_pool(pool)
 
     def _measure(self, now: float) -> tuple[dict[str, list[tuple[RankStory, Measure]]], set[str]]:
         """Active stories with their measures by language, and the ids of those that are breaking."""
