@@ -6,20 +6,41 @@ row in it has the domain's default.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import ValidationError
 
 from frontpage.adapters import lake as lakes
 from frontpage.adapters.lake import Lake
+from frontpage.adapters.redis_store import store_errors
 from frontpage.contracts.tables import ARTICLE_VERSIONS, ARTICLES, COPIES, PUBLISHER_AUTHORITY, STORIES, STORY_MEMBERS
+from frontpage.contracts.views import PUBLISHER, PUBLISHERS, Publisher
 from frontpage.domain.authority import DEFAULT_PRIOR, TOPIC_ARTICLES, Evidence, score
 
 if TYPE_CHECKING:
+    import redis
     from pyspark.sql import DataFrame, SparkSession
 
 #: Seconds of articles that count: as long as profiles look back.
 WINDOW: Final = 90 * 86_400.0
 _COUNTS: Final = ("originals", "copies", "copied_by", "cited_by", "firsts", "shared", "corrections")
+
+
+def priors(store: redis.Redis) -> dict[str, float]:
+    """Authority of each publisher as its registry row states it; rows that cannot be read are left out."""
+    found: dict[str, float] = {}
+    with store_errors():
+        members: Any = store.smembers(PUBLISHERS.key())
+        ids = sorted(member.decode() for member in members)
+        for start in range(0, len(ids), 1_000):
+            rows: Any = store.mget([PUBLISHER.key(publisher=id) for id in ids[start : start + 1_000]])
+            for row in rows:
+                with contextlib.suppress(ValidationError):
+                    publisher = Publisher.model_validate_json(row or b"")
+                    found[publisher.publisher_id] = publisher.authority
+    return found
 
 
 def evidence(spark: SparkSession, lake: Lake, now: float) -> DataFrame:

@@ -13,6 +13,7 @@ from frontpage.contracts.tables import (
     FRESHNESS,
     POLL_REPORT,
     POLLS,
+    RECLUSTER_AGREEMENT,
     STORIES,
     STORY_MEMBERS,
 )
@@ -62,8 +63,8 @@ def freshness(spark: SparkSession, lake: Lake, now: float) -> int:
     return lakes.replace(spark, lake, FRESHNESS, kept)
 
 
-def cluster_health(spark: SparkSession, lake: Lake, agreement: dict[str, float], now: float) -> int:
-    """Replace `gold/cluster_health`; `agreement` is B-cubed F1 by language as the re-clustering found it. Rows."""
+def cluster_health(spark: SparkSession, lake: Lake, now: float) -> int:
+    """Replace `gold/cluster_health`; rows."""
     from pyspark.sql import functions as F
 
     stories = lakes.read(spark, lake, STORIES)
@@ -85,7 +86,7 @@ def cluster_health(spark: SparkSession, lake: Lake, agreement: dict[str, float],
         .groupBy("language")
         .agg(_count(F.col("k") == "merge").alias("merges"), _count(F.col("k") == "split").alias("splits"))
     )
-    known = spark.createDataFrame(list(agreement.items()), "language STRING, agreement DOUBLE")
+    known = lakes.read(spark, lake, RECLUSTER_AGREEMENT).select("language", F.col("f1").alias("agreement"))
     rows = shape.join(changes, "language", "left").join(known, "language", "left").withColumn("at", F.lit(now))
     return lakes.replace(spark, lake, CLUSTER_HEALTH, rows)
 

@@ -344,6 +344,21 @@ at DOUBLE - when proposed
     ("proposal_id",), "at",
 )  # fmt: skip
 
+RECLUSTER_AGREEMENT: Final = Table(
+    "gold", "recluster_agreement", "How far the online stories agree with the last 48-hour re-clustering.",
+    _columns("""
+language STRING - primary subtag
+articles BIGINT - articles of the window
+stories BIGINT - online stories of the window
+clusters BIGINT - clusters found
+precision DOUBLE - B-cubed precision of the online stories against the clusters
+recall DOUBLE - B-cubed recall
+f1 DOUBLE - B-cubed F1
+at DOUBLE - when computed
+"""),
+    ("language",), "at",
+)  # fmt: skip
+
 RANK_TRAINING: Final = Table(
     "gold", "rank_training", "Impressions with their outcome and the features as logged when served (point in time).",
     _columns("""
@@ -442,8 +457,8 @@ SILVER: Final = (
     ARTICLES, ARTICLE_VERSIONS, STORIES, STORY_MEMBERS, STORY_LINKS, COPIES, IMPRESSIONS, CLICKS, POLLS,
 )  # fmt: skip
 GOLD: Final = (
-    PUBLISHER_AUTHORITY, READER_PROFILES, VECTOR_PROJECTION, RECLUSTERS, RANK_TRAINING, MODELS, FRESHNESS,
-    CLUSTER_HEALTH, POLL_REPORT,
+    PUBLISHER_AUTHORITY, READER_PROFILES, VECTOR_PROJECTION, RECLUSTERS, RECLUSTER_AGREEMENT, RANK_TRAINING, MODELS,
+    FRESHNESS, CLUSTER_HEALTH, POLL_REPORT,
 )  # fmt: skip
 ALL: Final = (*(table for table, _ in BRONZE.values()), *SILVER, *GOLD)
 

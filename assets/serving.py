@@ -1,0 +1,64 @@
+"""What goes back: views to Redis, proposals to the writers, the model; and the tables' upkeep."""
+
+from typing import Final
+
+import dagster as dg
+
+from assets import show
+from assets.system import System
+from batch import publish, ranker, upkeep
+from frontpage.contracts import tables
+
+GROUP: Final = "serving"
+_PUBLISHED: Final = (
+    "gold/publisher_authority", "gold/reader_profiles", "gold/vector_projection", "gold/models", "silver/clicks",
+    "silver/impressions", "silver/story_members",
+)  # fmt: skip
+
+
+@dg.asset(
+    key=["gold", "models"], group_name="gold", owners=["team:ranking"], kinds={"lightgbm", "deltalake"},
+    deps=[dg.AssetKey(["gold", "rank_training"])], description=tables.MODELS.doc,
+)  # fmt: skip
+def models(context: dg.AssetExecutionContext, system: dg.ResourceParam[System]) -> dg.MaterializeResult[None]:
+    """Train, compare with the fallback on later requests, promote when better. Skips while there is too little."""
+    lake = system.lake()
+    try:
+        row = ranker.train(lake, system.now())
+    except ranker.TooFewClicks as error:
+        context.log.info(str(error))
+        return dg.MaterializeResult(metadata=show.rows(len(ranker.models(lake)), skipped=str(error)))
+    ranker.register(system.spark(), lake, row)
+    facts = show.rows(len(ranker.models(lake)), version=row["version"], stage=row["stage"], **row["metrics"])
+    return dg.MaterializeResult(metadata=facts)
+
+
+@dg.asset(
+    key=["serving", "views"], group_name=GROUP, owners=["team:serving"], kinds={"redis"},
+    deps=[dg.AssetKey(key.split("/")) for key in _PUBLISHED],
+    description="Profiles with watermarks, projections, authority, click counts and the current model in Redis.",
+)  # fmt: skip
+def views(system: dg.ResourceParam[System]) -> dg.MaterializeResult[None]:
+    """Documents first, pointers last; an older product never replaces a newer one."""
+    published = publish.everything(system.lake(), system.redis(), system.now())
+    return dg.MaterializeResult(metadata=show.rows(sum(published.values()), **published))
+
+
+@dg.asset(
+    key=["serving", "proposals"], group_name=GROUP, owners=["team:stories"], kinds={"kafka"},
+    deps=[dg.AssetKey(["gold", "reclusters"])],
+    description="Merges and splits of the last re-clustering, sent to the languages' writers on `story.proposals`.",
+)  # fmt: skip
+def proposals(system: dg.ResourceParam[System]) -> dg.MaterializeResult[None]:
+    """The writers judge them again, in order with their own decisions."""
+    return dg.MaterializeResult(metadata=show.rows(publish.proposals(system.lake(), system.bus())))
+
+
+@dg.asset(
+    key=["upkeep", "tables"], group_name="upkeep", owners=["team:data"], kinds={"deltalake"},
+    description="OPTIMIZE joins small files, VACUUM removes those that no version of the last week needs.",
+)  # fmt: skip
+def upkeep_tables(system: dg.ResourceParam[System]) -> dg.MaterializeResult[None]:
+    """All tables, one after the other."""
+    done = upkeep.run(system.spark(), system.lake())
+    return dg.MaterializeResult(metadata=show.rows(len(done)) | {"tables": show.table(done)})
