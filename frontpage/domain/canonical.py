@@ -1,8 +1,8 @@
 """Which address a page's article has: its stated canonical when that can be true, else the address it came from.
 
 rel=canonical is a wish (RFC 6596), and templates print the front page, a section, a comma list or another article
-there. A stated address counts when it can name *this* article: it is no front page and no section, and it shares words or
-a number with the fetched address or the title. One at another publisher says where the piece comes from.
+there. A stated address counts when it can name *this* article: it is no front page and no section, and it shares
+words or a number with the fetched address or the title. One at another publisher says where the piece comes from.
 """
 
 from __future__ import annotations

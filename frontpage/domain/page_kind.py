@@ -10,44 +10,64 @@ from collections.abc import Collection
 from typing import Final, Literal
 from urllib.parse import unquote, urlsplit
 
-from frontpage.domain.wordlists import words
+from frontpage.domain.wordlists import alternatives, words
 
 Kind = Literal["news", "opinion", "fact_check", "live", "other"]
 
 _OPINION: Final = words(
     """
-    opinion opinions opinion-analysis op-ed oped editorial editorials columnist columnists column columns commentary comment
-    commentisfree perspective perspectives viewpoint viewpoints letters blog-opinion opiniones opinión tribuna columnas columna
-    editoriales opinião opiniao colunas coluna colunistas meinung kommentar kommentare kolumne kolumnen gastbeitrag leitartikel
-    gastkommentar debatte tribune tribunes idees idées chronique chroniques éditorial editoriaux éditoriaux edito édito
-    opinioni commenti editoriale editoriali opinie columna-de-opinion kolumny opinia publicystyka мнение мнения колонки колонка думка
-    думки блоги آراء رأي مقالات نظر opini kolom görüş yazarlar köşe-yazıları yorum debatt ledare kronikk leder 社説 社论 社論 评论
-    評論 观点 觀點 オピニオン 论坛 사설 칼럼 오피니언 quan-điểm góc-nhìn goc-nhin quan-diem γνώμες απόψεις דעות názory komentáře vélemény
+    opinion opinions opinion-analysis op-ed oped editorial editorials columnist columnists column columns commentary
+    comment commentisfree perspective perspectives viewpoint viewpoints letters blog-opinion opiniones opinión
+    tribuna columnas columna editoriales opinião opiniao colunas coluna colunistas meinung kommentar kommentare
+    kolumne kolumnen gastbeitrag leitartikel gastkommentar debatte tribune tribunes idees idées chronique chroniques
+    éditorial editoriaux éditoriaux edito édito opinioni commenti editoriale editoriali opinie columna-de-opinion
+    kolumny opinia publicystyka мнение мнения колонки колонка думка думки блоги آراء رأي مقالات نظر opini kolom
+    görüş yazarlar köşe-yazıları yorum debatt ledare kronikk leder 社説 社论 社論 评论 評論 观点 觀點 オピニオン
+    论坛 사설 칼럼 오피니언 quan-điểm góc-nhìn goc-nhin quan-diem γνώμες απόψεις דעות názory komentáře vélemény
     mielipide pääkirjoitus
     """
 )
 _FACT_CHECK: Final = words(
     """
-    fact-check factcheck fact-checks factchecks fact-checking factchecking fact_check faktencheck verificacion verificación verificado
-    verifica maldita-hemeroteca bulos verdadeiro-ou-falso fato-ou-fake fact-check-politics checamos desintox les-decodeurs decodeurs
-    décodeurs reality-check realitycheck politifact checkyourfact prüfung factuel vrai-ou-fake vrai-ou-faux faktisk faktenfuchs
-    teyit doğruluk-kontrolü cek-fakta cekfakta фактчек проверка-фактов ファクトチェック 팩트체크 فحص-الحقائق
+    fact-check factcheck fact-checks factchecks fact-checking factchecking fact_check faktencheck verificacion
+    verificación verificado verifica maldita-hemeroteca bulos verdadeiro-ou-falso fato-ou-fake fact-check-politics
+    checamos desintox les-decodeurs decodeurs décodeurs reality-check realitycheck politifact checkyourfact prüfung
+    factuel vrai-ou-fake vrai-ou-faux faktisk faktenfuchs teyit doğruluk-kontrolü cek-fakta cekfakta фактчек
+    проверка-фактов ファクトチェック 팩트체크 فحص-الحقائق
     """
 )
 _LIVE: Final = words(
     """
-    live live-updates liveblog live-blog liveticker live-ticker newsblog ticker en-direct direct-live en-vivo envivo ao-vivo
-    minuto-a-minuto minuto-por-minuto canli canlı na-żywo на-живо онлайн прямой-эфир diretta in-diretta
+    live live-updates liveblog live-blog liveticker live-ticker newsblog ticker en-direct direct-live en-vivo envivo
+    ao-vivo minuto-a-minuto minuto-por-minuto canli canlı na-żywo на-живо онлайн прямой-эфир diretta in-diretta
     """
 )
-_LABELS: Final = (
-    ("opinion", re.compile(r"^(?:opinion|op-ed|editorial|comment|commentary|column|guest column|letters?|analysis and opinion|opinión|opinião|meinung|"
-                           r"kommentar|kolumne|leitartikel|gastbeitrag|tribune|édito|éditorial|chronique|editoriale|opinione|мнение|колонка|رأي|社説|社论)"
-                           r"\s*[|:–—]\s*\S", re.IGNORECASE)),
-    ("fact_check", re.compile(r"^(?:fact[ -]?check|faktencheck|verificación|verificado|fato ou fake|vrai ou fake|fact-checking)\s*[|:–—]\s*\S", re.IGNORECASE)),
-    ("live", re.compile(r"^(?:live(?:[ -](?:updates?|blog|ticker))?|liveticker|newsblog|en direct|en vivo|ao vivo|diretta|в прямом эфире)\s*[|:–—]\s*\S"
-                        r"|\s[|–—-]\s+live updates$", re.IGNORECASE)),
-)  # fmt: skip
+
+
+def _announced(labels: str, otherwise: str = "") -> re.Pattern[str]:
+    return re.compile(rf"^{alternatives(labels)}\s*[|:–—]\s*\S{otherwise}", re.IGNORECASE)
+
+
+#: How headlines announce their kind ("Opinion | ...").
+_LABELS: Final[dict[Kind, re.Pattern[str]]] = {
+    "opinion": _announced(
+        """
+        opinion op-ed editorial comment commentary column guest_column letters? opinión opinião meinung kommentar
+        kolumne leitartikel gastbeitrag tribune édito éditorial chronique editoriale opinione мнение колонка رأي 社説
+        社论
+        """
+    ),
+    "fact_check": _announced(
+        r"fact[\s-]?check faktencheck verificación verificado fato_ou_fake vrai_ou_fake fact-checking"
+    ),
+    "live": _announced(
+        r"""
+        live live[\s-]updates? live[\s-]?blog live[\s-]?ticker newsblog en_direct en_vivo ao_vivo diretta
+        в_прямом_эфире
+        """,
+        otherwise=r"|\s[|–—-]\s+live updates$",
+    ),
+}
 _OPINION_TYPES: Final = frozenset({"opinionnewsarticle"})
 _OG_OTHER: Final = ("video", "music", "profile", "product", "book")
 
@@ -75,14 +95,19 @@ def kind_of(
     # The last segment is the article's own slug: "/sport/live" is a section, "/2026/live-music-returns" is a headline.
     sections = segments[:-1] if len(segments) > 1 else []
     label = "-".join(section.casefold().split())
-    for kind, table in (("fact_check", _FACT_CHECK), ("live", _LIVE), ("opinion", _OPINION)):
+    tables: tuple[tuple[Kind, frozenset[str]], ...] = (
+        ("fact_check", _FACT_CHECK),
+        ("live", _LIVE),
+        ("opinion", _OPINION),
+    )
+    for kind, table in tables:
         if label in table or any(segment in table for segment in sections[:4]):
-            return kind  # type: ignore[return-value]
+            return kind
         if parts.hostname and parts.hostname.split(".")[0] in table and kind != "live":
-            return kind  # type: ignore[return-value]
-    for kind, pattern in _LABELS:
+            return kind
+    for kind, pattern in _LABELS.items():
         if pattern.search(title):
-            return kind  # type: ignore[return-value]
+            return kind
     if is_other or (not segments and not parts.query) or og_type.startswith(_OG_OTHER):
         return "other"
     return "news"

@@ -16,11 +16,13 @@ _BLOCKS: Final = (
     "p|div|br|li|ul|ol|h[1-6]|tr|td|th|table|blockquote|section|article|header|footer|hr|dd|dt|dl|pre|figure"
 )
 _BLOCK: Final = re.compile(rf"</?(?:{_BLOCKS})\b[^>]*>", re.IGNORECASE)
+#: Elements whose content is no text. Left open, a script or style runs to the end, as browsers read it.
 _DROPPED: Final = re.compile(
-    r"<(script|style|template|noscript|svg|iframe|object|textarea)\b[^>]*>.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL
+    r"<(script|style)\b[^>]*>.*?(?:</\1\s*>|\Z)|<(template|noscript|svg|iframe|object|textarea)\b[^>]*>.*?</\2\s*>",
+    re.IGNORECASE | re.DOTALL,
 )
 _COMMENT: Final = re.compile(
-    r"<!--.*?(?:-->|\Z)|<!\[CDATA\[|\]\]>|<\?.*?\?>|<!doctype[^>]*>", re.IGNORECASE | re.DOTALL
+    r"<!--.*?-->|<!--[^>]*>|<!\[CDATA\[|\]\]>|<\?.*?\?>|<!doctype[^>]*>", re.IGNORECASE | re.DOTALL
 )
 #: A tag is a name of a known element; "5 <6 and x>3" and "<b2b>" are text.
 _ELEMENTS: Final = (

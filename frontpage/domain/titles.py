@@ -17,7 +17,7 @@ from frontpage.domain.hosts import registrable_domain
 from frontpage.domain.text import plain
 from frontpage.domain.wordlists import words
 
-_SEPARATOR: Final = re.compile(r"\s+(?:[-–—―−‐·•»«›‹>/]|::|\*)\s+|\s*[|｜∣¦]\s*|\s*\u2503\s*")
+_SEPARATOR: Final = re.compile(r"\s+(?:--?|[–—―−‐·•»«›‹>/]|::|\*)\s+|\s*[|｜∣¦]\s*|\s*\u2503\s*")
 _TRAILING: Final = re.compile(r"(?:[\s|–—·•»]|\s-)+$")
 
 
@@ -39,6 +39,22 @@ def strip_site_name(title: str, names: Iterable[str], host: str = "") -> str:
     return title
 
 
+def _section_of(part: str, known: set[str]) -> bool:
+    """Whether a part behind a bar is a name of the site and one word more: "CNN Politics"."""
+    return any(_key(piece) in known for piece in (part.rpartition(" ")[0], part.partition(" ")[2]) if piece)
+
+
+def alike(left: str, right: str) -> float:
+    """How alike two headlines are, 0..1: Dice coefficient of their letter pairs (works for scripts without spaces)."""
+    first, second = _pairs(left), _pairs(right)
+    return 2 * len(first & second) / (len(first) + len(second)) if first and second else 0.0
+
+
+def _pairs(text: str) -> set[str]:
+    key = _key(text)
+    return {key[place : place + 2] for place in range(len(key) - 1)}
+
+
 def _cut_once(title: str, known: set[str]) -> str:
     separators = list(_SEPARATOR.finditer(title))
     if not separators:
@@ -46,6 +62,8 @@ def _cut_once(title: str, known: set[str]) -> str:
     for match in separators:
         head, tail = title[: match.start()], title[match.end() :]
         if _key(tail) in known and len(head) >= len(tail):
+            return _TRAILING.sub("", head)
+        if match[0].strip() == "|" and _section_of(tail, known) and len(head) >= len(tail):
             return _TRAILING.sub("", head)
     for match in reversed(separators):
         head, tail = title[: match.start()], title[match.end() :]

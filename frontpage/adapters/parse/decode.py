@@ -44,8 +44,9 @@ _ALIASES: Final = {
     "iso-8859-9": "windows-1254", "iso-8859-11": "windows-874", "tis-620": "windows-874", "gb2312": "gb18030",
     "gbk": "gb18030", "gb_2312-80": "gb18030", "x-gbk": "gb18030", "ks_c_5601-1987": "cp949", "euc-kr": "cp949",
     "shift_jis": "cp932", "shift-jis": "cp932", "x-sjis": "cp932", "sjis": "cp932", "big5": "big5hkscs",
-    "x-euc-jp": "euc-jp", "unicode": "utf-16", "x-mac-roman": "mac-roman", "macintosh": "mac-roman", "utf8": "utf-8",
-    "unicode-1-1-utf-8": "utf-8", "windows-874": "cp874",
+    "x-euc-jp": "euc-jp", "unicode": "utf-16", "x-mac-roman": "mac-roman",
+    "csmacintosh": "mac-roman", "mac": "mac-roman", "ms-cyrl": "windows-1251", "macintosh": "mac-roman",
+    "utf8": "utf-8", "unicode-1-1-utf-8": "utf-8", "windows-874": "cp874",
 }  # fmt: skip
 _XML_DECLARATION: Final = re.compile(rb"^\s*<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._:-]+)[\"']")
 _META_CHARSET: Final = re.compile(rb"<meta[^>]+?charset\s*=\s*[\"']?\s*([A-Za-z0-9._:-]+)", re.IGNORECASE)

@@ -11,8 +11,8 @@ from frontpage.domain.urls import clean_link
 _IMG: Final = re.compile(r"<img\b[^>]{0,4000}", re.IGNORECASE)
 _ATTRIBUTE: Final = re.compile(r"([a-zA-Z:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 _PIXEL_HOSTS: Final = re.compile(
-    r"feedburner|feedsportal|doubleclick|/pixel|/beacon|pixel\.|1x1|spacer\.|stats\.wp\.com|/count(?:er)?[./?]|gravatar|emoji|"
-    r"feeds\.wordpress\.com",
+    r"feedburner|feedsportal|doubleclick|/pixel|/beacon|pixel\.|1x1|spacer\.|stats\.wp\.com|/count(?:er)?[./?]|"
+    r"gravatar|emoji|feeds\.wordpress\.com",
     re.IGNORECASE,
 )
 _IMAGE_FILE: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif)(?:$|\?)", re.IGNORECASE)

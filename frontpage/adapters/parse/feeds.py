@@ -103,7 +103,7 @@ def _from_feedparser(
     is_atom = _ATOM.search(text[:5000]) is not None
     base = url if is_atom else _rss_base(text, url)
     parsed = _parse(text, url if is_atom else "", header(headers, "content-language"))
-    if not parsed.get("version") and not parsed.entries:
+    if not parsed.get("version") and not parsed.entries and not parsed.feed.get("title"):
         raise UnreadableInput("XML, but no feed", cause="not-a-feed")
     meta = _meta(parsed, base, language)
     problems = []

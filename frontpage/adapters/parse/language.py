@@ -25,16 +25,16 @@ _BY_SCRIPT: Final = {
 }  # fmt: skip
 _CANDIDATES: Final = {
     "Latn": (
-        "ENGLISH SPANISH GERMAN FRENCH PORTUGUESE ITALIAN TURKISH VIETNAMESE INDONESIAN DUTCH POLISH CZECH SLOVAK HUNGARIAN "
-        "ROMANIAN SWEDISH BOKMAL DANISH FINNISH LATVIAN LITHUANIAN ESTONIAN CATALAN CROATIAN SLOVENE"
+        "ENGLISH SPANISH GERMAN FRENCH PORTUGUESE ITALIAN TURKISH VIETNAMESE INDONESIAN DUTCH POLISH CZECH SLOVAK "
+        "HUNGARIAN ROMANIAN SWEDISH BOKMAL DANISH FINNISH LATVIAN LITHUANIAN ESTONIAN CATALAN CROATIAN SLOVENE"
     ),
     "Cyrl": "RUSSIAN UKRAINIAN BULGARIAN SERBIAN BELARUSIAN MACEDONIAN",
     "Arab": "ARABIC PERSIAN URDU",
     "Deva": "HINDI MARATHI",
 }
 #: Tags that mean another: old ISO codes, countries in place of languages, both Norwegians as our edition has one.
-_TAGS: Final = {"nb": "no", "nn": "no", "iw": "he", "in": "id", "ji": "yi", "jp": "ja", "cn": "zh", "kr": "ko", "cz": "cs",
-                "ua": "uk", "gr": "el", "dk": "da", "se": "sv", "mo": "ro"}  # fmt: skip
+_TAGS: Final = {"nb": "no", "nn": "no", "iw": "he", "in": "id", "ji": "yi", "jp": "ja", "cn": "zh", "kr": "ko",
+                "cz": "cs", "ua": "uk", "gr": "el", "dk": "da", "se": "sv", "mo": "ro"}  # fmt: skip
 #: Letters below which a text is too short to be judged, and the confidence from which the detector beats the tag.
 MIN_LETTERS: Final = 24
 _SURE_LETTERS: Final = 60

@@ -16,34 +16,53 @@ from frontpage.adapters.parse.html_tree import Page
 from frontpage.adapters.parse.structured import Structured
 from frontpage.domain.dates import DateReading, not_in_future, parse_date
 from frontpage.domain.text import plain
+from frontpage.domain.wordlists import alternatives, names
 
-_PUBLISHED_META: Final = (
-    "article:published_time", "article:published", "og:article:published_time", "og:published_time", "datepublished",
-    "parsely-pub-date", "sailthru.date", "cxenseparse:recs:publishtime", "rnews:datepublished", "originalpublicationdate",
-    "publication_date", "article_date_original", "publishdate", "publish-date", "publish_date", "pubdate", "ptime",
-    "dc.date.issued", "dcterms.issued", "dc.date.created", "dcterms.created", "dc.date", "dcterms.date", "dc.created",
-    "citation_publication_date", "article.published", "article.created", "published_at", "publishtime", "weibo: article:create_at",
-    "date", "displaydate", "timestamp", "created", "dcterms.available",
-)  # fmt: skip
-_MODIFIED_META: Final = (
-    "article:modified_time", "og:updated_time", "article:modified", "og:modified_time", "datemodified", "dcterms.modified",
-    "dc.date.modified", "last-modified", "article.updated", "modified_at", "weibo: article:update_at", "lastmod", "revised",
-)  # fmt: skip
+_PUBLISHED_META: Final = names(
+    """
+    article:published_time article:published og:article:published_time og:published_time datepublished
+    parsely-pub-date sailthru.date cxenseparse:recs:publishtime rnews:datepublished originalpublicationdate
+    publication_date article_date_original publishdate publish-date publish_date pubdate ptime dc.date.issued
+    dcterms.issued dc.date.created dcterms.created dc.date dcterms.date dc.created citation_publication_date
+    article.published article.created published_at publishtime date displaydate timestamp created dcterms.available
+    """
+)
+_MODIFIED_META: Final = names(
+    """
+    article:modified_time og:updated_time article:modified og:modified_time datemodified dcterms.modified
+    dc.date.modified last-modified article.updated modified_at lastmod revised
+    """
+)
 _UPDATE_WORDS: Final = re.compile(
-    r"(?:last\s+)?(?:updated|modified)|mis(?:e)?\s+à\s+jour|aktualisiert|zuletzt\s+(?:geändert|aktualisiert)|update[:\s]|"
-    r"actualizad[oa]|atualizad[oa]|aggiornat[oa]|modificad[oa]|bijgewerkt|gewijzigd|zaktualizowano|aktualizacja|aktualizováno|"
-    r"обновлено|оновлено|uppdaterad|oppdatert|opdateret|päivitetty|güncelle(?:me|ndi)|cập\s+nhật|تحديث|به‌روز|更新|갱신|수정|最終更新|"
-    r"diperbarui|frissítve|actualizat|ενημέρωση|עודכן",
+    alternatives(
+        """
+        updated modified last_updated mise?_à_jour aktualisiert zuletzt_geändert update: actualizad[oa]
+        atualizad[oa] aggiornat[oa] modificad[oa] bijgewerkt gewijzigd zaktualizowano aktualizacja aktualizováno
+        обновлено оновлено uppdaterad oppdatert opdateret päivitetty güncelle(?:me|ndi) cập_nhật تحديث به‌روز 更新
+        갱신 수정 diperbarui frissítve actualizat ενημέρωση עודכן
+        """
+    ),
     re.IGNORECASE,
 )
 _PUBLISH_WORDS: Final = re.compile(
-    r"(?:first\s+)?(?:published|posted)|publié|veröffentlicht|erstellt|publicad[oa]|pubblicat[oa]|gepubliceerd|geplaatst|"
-    r"opublikowano|publikováno|опубликовано|опубліковано|publicerad|publisert|udgivet|julkaistu|yayın(?:lanma|landı)|"
-    r"đăng|نشر|公開|公开|发布|發布|発表|配信|입력|등록|megjelent|publicat|δημοσι|פורסם|diterbitkan|تاریخ\s+انتشار",
+    alternatives(
+        """
+        published posted publié veröffentlicht erstellt publicad[oa] pubblicat[oa] gepubliceerd geplaatst
+        opublikowano publikováno опубликовано опубліковано publicerad publisert udgivet julkaistu
+        yayın(?:lanma|landı) đăng نشر 公開 公开 发布 發布 発表 配信 입력 등록 megjelent publicat δημοσι פורסם
+        diterbitkan تاریخ_انتشار
+        """
+    ),
     re.IGNORECASE,
 )
-_DATE_CLASS: Final = re.compile(r"(?:^|[\s_-])(?:date|datetime|time|timestamp|published|pub-?date|publish\w*|meta|byline|dateline|posted|info|"
-                                r"article-?info|postmeta|entry-date)(?:[\s_-]|$)", re.IGNORECASE)  # fmt: skip
+_DATE_CLASS: Final = re.compile(
+    r"(?:^|[\s_-])"
+    + alternatives(
+        "date datetime time timestamp pub-?date publish\\w* meta byline dateline posted info article-?info postmeta"
+    )
+    + r"(?:[\s_-]|$)",
+    re.IGNORECASE,
+)
 _OUTSIDE: Final = frozenset({"aside", "nav", "footer"})
 _LISTS: Final = re.compile(
     r"related|recommend|more-|sidebar|comment|trending|popular|latest|teaser|widget|also", re.IGNORECASE

@@ -10,6 +10,7 @@ import re
 from typing import Any, Final
 
 from frontpage.domain.text import from_markup, plain
+from frontpage.domain.wordlists import alternatives
 
 #: From this length on a text is an article's and no teaser's (characters; ideographs count threefold).
 ENOUGH: Final = 500
@@ -32,9 +33,16 @@ _NOISE_TAGS: Final = frozenset(
     }
 )
 _NOISE: Final = re.compile(
-    r"(?:^|[\s_-])(?:related|share|sharing|social|newsletter|promo|comments?|advert\w*|ad|ads|caption|byline|tags?|sidebar|"
-    r"recommend\w*|teaser|widget|subscribe|signup|cookie|breadcrumbs?|paywall|outbrain|taboola|meta|dateline|author-bio|"
-    r"read-?more|more-?on|popular|trending|footer|banner|hidden|copyright|print-?only|sr-only|visually-hidden|toolbar)(?:[\s_-]|$)",
+    r"(?:^|[\s_-])"
+    + alternatives(
+        r"""
+        related share sharing social newsletter promo comments? advert\w* ads? caption byline tags? sidebar
+        recommend\w* teaser widget subscribe signup cookie breadcrumbs? paywall outbrain taboola meta dateline
+        author-bio read-?more more-?on popular trending footer banner hidden copyright print-?only sr-only
+        visually-hidden toolbar
+        """
+    )
+    + r"(?:[\s_-]|$)",
     re.IGNORECASE,
 )
 _BLOCKS: Final = ("p", "li", "blockquote", "h2", "h3", "pre", "td", "dd")

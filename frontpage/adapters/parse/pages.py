@@ -24,7 +24,7 @@ from frontpage.domain.languages import direction, primary_subtag
 from frontpage.domain.licence import clip as clip_snippet
 from frontpage.domain.page_kind import kind_of
 from frontpage.domain.text import clip, direction_of, from_markup, plain, sentences
-from frontpage.domain.titles import strip_site_name
+from frontpage.domain.titles import alike, strip_site_name
 from frontpage.domain.urls import clean_link
 from frontpage.errors import UnreadableInput
 
@@ -48,9 +48,9 @@ def read_page(
 ) -> PageReading:
     """Reads the page fetched at `now` from `url` (the address after redirects).
 
-    `site_name` and `publisher_domains` come from the registry, `declared` is the language of feed or registry and stands
-    in where the page states none. Raises UnreadableInput (`empty`, `not-html`, `too-large`, `bad-gzip`, `bad-url`);
-    nothing else on any bytes.
+    `site_name` and `publisher_domains` come from the registry; `declared` is the language of feed or registry and
+    stands in where the page states none. Raises UnreadableInput (`empty`, `not-html`, `too-large`, `bad-gzip`,
+    `bad-url`); nothing else on any bytes.
     """
     address, cause = clean_link(url)
     if address is None:
@@ -126,39 +126,66 @@ def _names(page: Page, data: Structured, site_name: str | None) -> list[str]:
         data.publisher,
         page.first("application-name", "apple-mobile-web-app-title"),
     )
-    return [name for name in dict.fromkeys(plain(name) for name in stated)]
+    return list(dict.fromkeys(plain(name) for name in stated))
 
 
-_TITLE_META: Final = ("og:title", "twitter:title", "dc.title", "parsely-title", "sailthru.title", "title")
+_TITLE_META: Final = ("dc.title", "parsely-title", "sailthru.title", "title")
 
 
 def _title(page: Page, data: Structured, names: list[str], url: str) -> str:
+    """The page's headline: what its heading, its social title and its structured data agree on.
+
+    The title element wins only when it ends in the site's name, so that it is known where it ends, and words the same
+    headline otherwise: many papers keep a shortened text for sharing and the full one there.
+    """
     host = urlsplit(url).hostname or ""
+    stated = [
+        title
+        for raw in (page.first("og:title", "twitter:title"), data.headline, page.title, page.first(*_TITLE_META))
+        if (title := strip_site_name(from_markup(raw), names, host)) and not _is_name(title, names, host)
+    ]
     heading = _main_heading(page, names, host)
-    for raw in (page.first(*_TITLE_META[:2]), data.headline, page.title, heading, page.first(*_TITLE_META[2:])):
-        title = strip_site_name(from_markup(raw), names, host)
-        if not title or _is_name(title, names, host):
-            continue
-        # The page's own heading is evidence for where its title ends ("Headline | Section | Site").
-        if heading and heading != title and len(heading) >= 15 and title.startswith(heading):
-            rest = title[len(heading) :]
-            if re.match(r"\s*[|｜]|\s+[-–—•·]\s", rest):
-                title = heading
-        return clip(title, TITLE_LIMIT)
-    return clip(strip_site_name(from_markup(page.first(*_TITLE_META) or page.title), names), TITLE_LIMIT)
+    if not stated:
+        return clip(heading or strip_site_name(from_markup(page.title), names), TITLE_LIMIT)
+    chosen = stated[0]
+    if heading and any(alike(heading, title) >= _ALIKE for title in stated):
+        # The shorter of two that agree: a heading may hold a by-line, a head title the section and the site.
+        inside = [title for title in stated if title != heading and heading.startswith(title) and len(title) >= 15]
+        chosen = inside[0] if inside else heading
+    element = strip_site_name(page.title, names, host)
+    # A much shorter element is cut for search engines, unless heading and social title differ as well.
+    agreed = _key(heading) == _key(stated[0])
+    if (
+        (not agreed or len(element) * 4 >= len(chosen) * 3)
+        and element != page.title
+        and alike(element, chosen) >= _RELATED
+        and not (element.startswith(chosen) or chosen.startswith(element))
+        and not element.endswith(("…", "..."))
+    ):
+        chosen = element if _key(element) != _key(chosen) else chosen
+    return clip(chosen, TITLE_LIMIT)
+
+
+def _key(title: str) -> str:
+    return "".join(c for c in title.casefold() if c.isalnum())
+
+
+#: From this likeness on two texts may word one headline; below it, one of them is a template's.
+_RELATED: Final = 0.3
+#: From this likeness on (letter pairs, 0..1) a heading is a spelling of the stated title and not another text.
+_ALIKE: Final = 0.75
 
 
 def _main_heading(page: Page, names: list[str], host: str) -> str:
     for heading in page.headings:
-        if not _is_name(heading, names, host) and len(heading) <= TITLE_LIMIT:
-            return heading
+        title = strip_site_name(heading, names, host)
+        if not _is_name(title, names, host) and len(title) <= TITLE_LIMIT:
+            return title
     return ""
 
 
 def _is_name(title: str, names: list[str], host: str) -> bool:
-    folded = "".join(c for c in title.casefold() if c.isalnum())
-    known = {"".join(c for c in name.casefold() if c.isalnum()) for name in [*names, host, host.removeprefix("www.")]}
-    return folded in known
+    return _key(title) in {_key(name) for name in [*names, host, host.removeprefix("www.")]}
 
 
 def _description(page: Page, data: Structured) -> str:
@@ -189,11 +216,21 @@ _BY: Final = re.compile(r"^(?:by|von|par|por|di|door|av|af|автор|بقلم)[
 _AND: Final = re.compile(r"\s*(?:,|;|\band\b|\bund\b|\bet\b|&)\s*")
 
 
+_AUTHOR_META: Final = (
+    "author",
+    "article:author",
+    "byl",
+    "dc.creator",
+    "parsely-author",
+    "sailthru.author",
+    "dcterms.creator",
+)
+
+
 def _authors(page: Page, data: Structured) -> list[str]:
     names = list(data.authors)
     if not names:
-        names = [value for key in ("author", "article:author", "byl", "dc.creator", "parsely-author", "sailthru.author", "dcterms.creator")
-                 for value in page.meta.get(key, ())]  # fmt: skip
+        names = [value for key in _AUTHOR_META for value in page.meta.get(key, ())]
     if not names:
         marked = page.root.xpath("//*[@itemprop='author' or @rel='author']")[:5]
         names = [plain(element.text_content()) for element in marked]

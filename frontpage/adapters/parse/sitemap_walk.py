@@ -31,9 +31,7 @@ class Walk:
     problems: list[str] = field(default_factory=list)
 
 
-def walk(
-    start: str, read: Callable[[str], bytes | None], *, depth: int = DEPTH, requests: int = REQUESTS
-) -> Walk:
+def walk(start: str, read: Callable[[str], bytes | None], *, depth: int = DEPTH, requests: int = REQUESTS) -> Walk:
     """Reads `start` and what it lists. `read` gives a body, or None (or raises FetchError) when there is none."""
     result = Walk()
     seen: set[str] = set()

@@ -27,8 +27,6 @@ def sniff(text: str) -> Document:
     if rest[0] in "{[":
         return "json"
     doctype = _DOCTYPE.match(rest)
-    if doctype and doctype[1].lower() == "html":
-        return "html"
     if doctype:
         end = rest.find("]>")
         found = _ROOT.search(rest, end if end > 0 else doctype.end())
@@ -45,6 +43,8 @@ def sniff(text: str) -> Document:
         return "feed"
     if name in _SITEMAP_ROOTS:
         return "sitemap"
+    if doctype and doctype[1].lower() == "html":
+        return "html"
     return "html" if name in ("html", "head", "body", "title", "meta", "script", "div", "p", "br", "h1") else "xml"
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from frontpage.domain.text import from_markup, plain
+from frontpage.domain.wordlists import words
 
 _ARTICLE_TYPES: Final = frozenset(
     {
@@ -22,15 +23,17 @@ _ARTICLE_TYPES: Final = frozenset(
         "report", "claimreview",
     }
 )  # fmt: skip
-_OTHER_TYPES: Final = frozenset(
-    {
-        "product", "recipe", "jobposting", "event", "videoobject", "podcastepisode", "collectionpage", "searchresultspage",
-        "profilepage", "aboutpage", "contactpage", "faqpage", "itemlist",
-    }
-)  # fmt: skip
+_OTHER_TYPES: Final = words(
+    """
+    product recipe jobposting event videoobject podcastepisode collectionpage searchresultspage profilepage aboutpage
+    contactpage faqpage itemlist
+    """
+)
 _TRAILING_COMMA: Final = re.compile(r",(\s*[}\]])")
+#: Comment and CDATA marks that old templates put around a script's text.
 _WRAPPER: Final = re.compile(
-    r"^\s*(?:<!--|/\*\s*<!\[CDATA\[\s*\*/|//\s*<!\[CDATA\[|<!\[CDATA\[)?|(?:-->|/\*\s*\]\]>\s*\*/|//\s*\]\]>|\]\]>)?\s*;?\s*$"
+    r"^\s*(?:<!--|/\*\s*<!\[CDATA\[\s*\*/|//\s*<!\[CDATA\[|<!\[CDATA\[)"
+    r"|(?:-->|/\*\s*\]\]>\s*\*/|//\s*\]\]>|\]\]>)\s*;?\s*$|;\s*$"
 )
 _OBJECTS: Final = 400
 _DEPTH: Final = 6
