@@ -27,7 +27,8 @@ BOTS: Final = re.compile(r"bot\b|bot/|crawl|spider|slurp|facebookexternalhit|pre
 THUMB_ID: Final = re.compile(r"[0-9A-Za-z_-]{1,64}\Z")
 
 
-@router.api_route("/r/{token}", methods=["GET", "HEAD"], status_code=302, response_class=Response)
+@router.head("/r/{token}", include_in_schema=False)
+@router.get("/r/{token}", status_code=302, response_class=Response)
 async def redirect(request: Request, serving: Parts, token: str) -> Response:
     """302 to the publisher. The token carries the address: nothing is looked up, the click is queued, not awaited."""
     try:

@@ -135,9 +135,11 @@ class Day:
             kind="opinion" if at == 12 else "news",
         )  # fmt: skip
         supporting = [
-            self.article(at, paper + 1, f"Second report: {title[:60]}"),
-            self.article(at, paper + 2, f"Why it matters: {title[:50]}", kind="opinion"),
-            self.article(at, paper + 3, f"What we know about it: {title[:48]}"),
+            self.article(at, paper + 1, f"{place or 'What happened'}: the first hours, step by step"),
+            self.article(
+                at, paper + 2, f"Nobody should be surprised by this turn in {topic.replace('-', ' ')}", kind="opinion"
+            ),
+            self.article(at, paper + 3, f"What we know so far about {topic.replace('-', ' ')}, and what we do not"),
         ]
         return PageCard(
             story_id=f"0story{at:07d}", headline=title, top=top, supporting=supporting,
