@@ -9,8 +9,9 @@ from __future__ import annotations
 import importlib
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -23,7 +24,7 @@ File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True
 Url = Annotated[str, typer.Option("--url", help="where it was retrieved from")]
 Now = Annotated[str | None, typer.Option("--now", help="the time of retrieval, ISO 8601 or epoch; default: now")]
 Language = Annotated[str | None, typer.Option("--language", help="language as registered, BCP 47")]
-Json = Annotated[bool, typer.Option("--json", help="JSON on standard output (always so; accepted for symmetry)")]
+Json = Annotated[bool, typer.Option("--json", help="JSON on one line; without it, indented")]
 
 
 def register(app: typer.Typer) -> None:
@@ -46,7 +47,7 @@ def _mount_pair(group: typer.Typer) -> None:
 
 
 def feed(
-    file: File, url: Url = "", headers: Annotated[Path | None, typer.Option("--headers", help="JSON object")] = None,
+    file: File, *, url: Url = "", headers: Annotated[Path | None, typer.Option("--headers", help="JSON object")] = None,
     now: Now = None, language: Language = None, json_output: Json = False,
 ) -> None:  # fmt: skip
     """A feed (RSS, RDF, Atom, JSON Feed) or a sitemap, as entries."""
@@ -55,13 +56,13 @@ def feed(
     try:
         reading = read_any(file.read_bytes(), _headers(headers), url, now=_now(now), language=language)
     except UnreadableInput as error:
-        _refuse({"feed": None, "entries": [], "problems": [error.cause]}, error)
+        _refuse({"feed": None, "entries": [], "problems": [error.cause]}, error, json_output)
     entries = [_entry(entry) for entry in reading.entries]
-    _print({"feed": _feed(reading.feed), "entries": entries, "problems": reading.problems})
+    _print({"feed": _feed(reading.feed), "entries": entries, "problems": reading.problems}, json_output)
 
 
 def page(
-    file: File, url: Url, now: Now = None, site_name: Annotated[str | None, typer.Option("--site-name")] = None,
+    file: File, *, url: Url, now: Now = None, site_name: Annotated[str | None, typer.Option("--site-name")] = None,
     headers: Annotated[Path | None, typer.Option("--headers", help="JSON object")] = None, json_output: Json = False,
 ) -> None:  # fmt: skip
     """An article page."""
@@ -70,13 +71,11 @@ def page(
     try:
         reading = read_page(file.read_bytes(), _headers(headers), url, now=_now(now), site_name=site_name)
     except UnreadableInput as error:
-        _refuse({"canonical_url": None, "problems": [error.cause]}, error)
-    _print(_page(reading))
+        _refuse({"canonical_url": None, "problems": [error.cause]}, error, json_output)
+    _print(_page(reading), json_output)
 
 
-def url(
-    urls: Annotated[list[str], typer.Argument(metavar="URL...")], json_output: Json = False
-) -> None:  # fmt: skip
+def url(urls: Annotated[list[str], typer.Argument(metavar="URL...")], *, json_output: Json = False) -> None:
     """Addresses: identity, the address to request, what was left out, and why one is refused."""
     from frontpage.domain.ids import article_id
     from frontpage.domain.urls import inspect_address
@@ -94,11 +93,11 @@ def url(
                 "refused": result.refused,
             }
         )
-    _print(rows)
+    _print(rows, json_output)
 
 
 def date(
-    raw: Annotated[list[str], typer.Argument(metavar="RAW...")], language: Language = None, now: Now = None,
+    raw: Annotated[list[str], typer.Argument(metavar="RAW...")], *, language: Language = None, now: Now = None,
     json_output: Json = False,
 ) -> None:  # fmt: skip
     """Dates as publishers write them."""
@@ -109,12 +108,13 @@ def date(
         [
             {"raw": r.raw, "instant": iso(r.instant), "zone_known": r.zone_known, "problems": list(r.problems)}
             for r in readings
-        ]
+        ],
+        json_output,
     )
 
 
 def robots(
-    file: File, paths: Annotated[list[str], typer.Argument(metavar="PATH...")],
+    file: File, paths: Annotated[list[str], typer.Argument(metavar="PATH...")], *,
     agent: Annotated[str, typer.Option("--agent")],
     status: Annotated[int | None, typer.Option("--status", help="HTTP status it came with")] = None,
     json_output: Json = False,
@@ -129,30 +129,41 @@ def robots(
             "crawl_delay": rules.crawl_delay(agent),
             "sitemaps": rules.sitemaps,
             "problems": rules.problems,
-        }
+        },
+        json_output,
     )
 
 
-def sitemap(file: File, url: Url, json_output: Json = False) -> None:
+def sitemap(file: File, *, url: Url, json_output: Json = False) -> None:
     """A sitemap, sitemap index, news sitemap or list of addresses."""
     from frontpage.adapters.parse.sitemaps import read_sitemap
 
     try:
         reading = read_sitemap(file.read_bytes(), {}, url)
     except UnreadableInput as error:
-        _refuse({"kind": None, "entries": [], "problems": [error.cause]}, error)
-    _print({"kind": reading.kind, "entries": [_row(row) for row in reading.entries], "problems": reading.problems})
+        _refuse({"kind": None, "entries": [], "problems": [error.cause]}, error, json_output)
+    _print(
+        {"kind": reading.kind, "entries": [_row(row) for row in reading.entries], "problems": reading.problems},
+        json_output,
+    )
 
 
-_COMMANDS = {"feed": feed, "page": page, "url": url, "date": date, "robots": robots, "sitemap": sitemap}
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "feed": feed,
+    "page": page,
+    "url": url,
+    "date": date,
+    "robots": robots,
+    "sitemap": sitemap,
+}
 
 
-def _print(data: Any) -> None:
-    typer.echo(json.dumps(data, ensure_ascii=False, indent=1))
+def _print(data: Any, one_line: bool) -> None:
+    typer.echo(json.dumps(data, ensure_ascii=False, indent=None if one_line else 1))
 
 
-def _refuse(data: Any, error: UnreadableInput) -> None:
-    _print(data)
+def _refuse(data: Any, error: UnreadableInput, one_line: bool) -> NoReturn:
+    _print(data, one_line)
     raise error
 
 
@@ -216,6 +227,8 @@ def _entry(entry: FeedEntry) -> dict[str, Any]:
 
 
 def _page(reading: PageReading) -> dict[str, Any]:
+    from frontpage.domain.sections import sections_of
+
     return {
         "canonical_url": reading.canonical_url,
         "syndicated_from": reading.syndicated_from,
@@ -228,7 +241,7 @@ def _page(reading: PageReading) -> dict[str, Any]:
         "declared_language": reading.declared_language,
         "dir": reading.dir,
         "image": reading.image,
-        "section": reading.section,
+        "section": next(iter(sections_of(reading.section, reading.canonical_url, reading.keywords)), None),
         "kind": reading.kind,
         "paywalled": reading.paywalled,
         "publisher": reading.publisher,

@@ -19,14 +19,15 @@ _LONGEST: Final = 4
 #: City names that are words, first names or surnames more often than places, in the languages that we read.
 _AMBIGUOUS: Final = words(
     """
-    of nice reading mobile bath cork split sale most van man why hope enterprise independence normal orange university
-    columbia victoria santiago san santa los las la le el date male ham hull born best same police march april june
-    augusta florence charlotte jackson lincoln washington madison austin houston dallas denver chester paris-hilton
-    buy come goes moss ely bar bor ede ari tours angers lens vienne sens troy gap salon roman rose bend central union
-    liberty progress industry commerce surprise golden green brown young king long marina laguna carolina valencia-west
-    media opera china-city mercedes alba lima-beans sandy kent george david daniel martin alexandria tyler cary allen
-    rio orlando carson taylor clinton warren pearl crystal kay pace deer park hill-country santa-maria natal porto-novo-x
-    bon ben ami may sunrise temple corona ordu of batman usa-river eu uk un bay beach lake god time news home
+    of nice reading mobile bath cork split sale most van man why hope enterprise independence normal orange
+    university columbia victoria santiago san santa los las la le el date male ham hull born best same police march
+    april june augusta florence charlotte jackson lincoln washington madison austin houston dallas denver chester
+    paris-hilton buy come goes moss ely bar bor ede ari tours angers lens vienne sens troy gap salon roman rose
+    bend central union liberty progress industry commerce surprise golden green brown young king long marina laguna
+    carolina valencia-west media opera china-city mercedes alba lima-beans sandy kent george david daniel martin
+    alexandria tyler cary allen rio orlando carson taylor clinton warren pearl crystal kay pace deer park
+    hill-country santa-maria natal porto-novo-x bon ben ami may sunrise temple corona ordu batman usa-river eu uk
+    un bay beach lake god time news home
     """
 )
 
