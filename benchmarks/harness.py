@@ -1,7 +1,7 @@
 """What every benchmark shares: the machine's description, the result file, and the comparison with targets.
 
-A result is `benchmarks/results/{name}.json`: {"name", "at", "machine", "figures": {name: number}, "notes"}. Targets are in
-`benchmarks/targets.toml`: [name] then `figure = { min | max, source }`. Figures without a target are printed as they are.
+A result is `benchmarks/results/{name}.json`: {"name", "at", "machine", "figures": {name: number}, "notes"}. Targets are
+in `benchmarks/targets.toml`: [name], then `figure = { min | max, source }`. Figures without a target are just printed.
 """
 
 from __future__ import annotations
