@@ -110,6 +110,67 @@ class Exposure:
         return sum((count / self.total) ** 2 for count in self.counts.values()) if self.total else 0.0
 
 
+@dataclass(slots=True)
+class Contest:
+    """The part of a choice that all editions of a language share: who may represent the story, best first.
+
+    Valid while the members and the hour stay the same; `decide` adds what is an edition's own.
+    """
+
+    spoken: list[Candidate]
+    ranked: list[Candidate]
+    scores: dict[str, float]
+    now: float
+    policy: RepresentativePolicy
+    _links: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def decide(self, *, story_id: str, edition: str, exposure: Exposure | None = None) -> Choice:
+        """The edition's representative: rotation, the cap and paywalls within the band; links and close calls."""
+        best = self.scores[self.ranked[0].article_id]
+        band = [c for c in self.ranked if self.scores[c.article_id] >= best * (1 - self.policy.band)]
+        winner, whys = _pick(band, f"{story_id}|{edition}|{int(self.now // 3600)}", exposure, self.policy)
+        if winner.article_id not in self._links:
+            others = [c for c in self.spoken if c.article_id != winner.article_id]
+            links = _supporting(others, winner, self.scores, self.policy)
+            self._links[winner.article_id] = tuple(c.article_id for c in links)
+        lost = [
+            Lost(
+                c.article_id, c.publisher_id, round(self.scores[c.article_id], 4),
+                whys.get(c.article_id) or _why(c, winner),
+            )
+            for c in self.ranked
+            if c is not winner and self.scores[c.article_id] >= best * (1 - self.policy.close)
+        ]  # fmt: skip
+        copies = [c for c in self.spoken if not c.original and c.wire in (winner.article_id, winner.wire)]
+        lost += [
+            Lost(c.article_id, c.publisher_id, 0.0, "a copy of another publisher's report")
+            for c in copies[:3]
+            if c is not winner
+        ]
+        return Choice(
+            winner.article_id, winner.publisher_id, round(self.scores[winner.article_id], 4),
+            self._links[winner.article_id], tuple(lost[:8]),
+        )  # fmt: skip
+
+
+def contest(
+    candidates: Sequence[Candidate], *, language: str, now: float, policy: RepresentativePolicy = DEFAULT_POLICY
+) -> Contest | None:
+    """Who may represent a story; None when it has no article in the language.
+
+    When nobody published an original within the window the latest originals stand in, then any article: a story
+    that is still on the page needs a headline. Opinion, fact-checks and live blogs represent only when alone.
+    """
+    spoken = [c for c in candidates if c.language == language]
+    pool = _eligible(spoken, now, policy)
+    if not pool:
+        return None
+    first = min((candidate.first_seen for candidate in spoken if candidate.original), default=now)
+    scores = {c.article_id: _score(c, first, now, policy) for c in spoken}
+    ranked = sorted(pool, key=lambda c: (-scores[c.article_id], c.article_id))
+    return Contest(spoken, ranked, scores, now, policy)
+
+
 def choose(
     candidates: Sequence[Candidate],
     *,
@@ -120,36 +181,9 @@ def choose(
     exposure: Exposure | None = None,
     policy: RepresentativePolicy = DEFAULT_POLICY,
 ) -> Choice | None:
-    """The representative and its supporting links; None when the story has no article in the language.
-
-    When nobody published an original within the window the latest originals stand in, then any article: a story
-    that is still on the page needs a headline. Opinion, fact-checks and live blogs represent only when alone.
-    """  # fmt: skip
-    spoken = [c for c in candidates if c.language == language]
-    pool = _eligible(spoken, now, policy)
-    if not pool:
-        return None
-    first = min((candidate.first_seen for candidate in spoken if candidate.original), default=now)
-    scores = {c.article_id: _score(c, first, now, policy) for c in pool}
-    ranked = sorted(pool, key=lambda c: (-scores[c.article_id], c.article_id))
-    best = scores[ranked[0].article_id]
-    band = [c for c in ranked if scores[c.article_id] >= best * (1 - policy.band)]
-    winner, whys = _pick(band, f"{story_id}|{edition}|{int(now // 3600)}", exposure, policy)
-    supporting = _supporting([c for c in spoken if c.article_id != winner.article_id], winner, first, now, policy)
-    lost = [
-        Lost(c.article_id, c.publisher_id, round(scores[c.article_id], 4), whys.get(c.article_id) or _why(c, winner))
-        for c in ranked
-        if c.article_id != winner.article_id and scores[c.article_id] >= best * (1 - policy.close)
-    ]
-    lost += [
-        Lost(c.article_id, c.publisher_id, 0.0, "a copy of another publisher's report")
-        for c in spoken
-        if not c.original and c.wire in (winner.article_id, winner.wire or winner.article_id)
-    ][:3]
-    return Choice(
-        winner.article_id, winner.publisher_id, round(scores[winner.article_id], 4),
-        tuple(c.article_id for c in supporting), tuple(lost[:8]),
-    )  # fmt: skip
+    """`contest` and `decide` in one, for a single edition."""  # fmt: skip
+    held = contest(candidates, language=language, now=now, policy=policy)
+    return held.decide(story_id=story_id, edition=edition, exposure=exposure) if held is not None else None
 
 
 def _eligible(spoken: Sequence[Candidate], now: float, policy: RepresentativePolicy) -> list[Candidate]:
@@ -217,10 +251,9 @@ def _why(loser: Candidate, winner: Candidate) -> str:
 
 
 def _supporting(
-    others: Sequence[Candidate], winner: Candidate, first: float, now: float, policy: RepresentativePolicy
+    others: Sequence[Candidate], winner: Candidate, scores: Mapping[str, float], policy: RepresentativePolicy
 ) -> list[Candidate]:
     """Four links by maximal marginal relevance: one per publisher, one copy of any wire text, none of the winner's."""
-    scores: Mapping[str, float] = {c.article_id: _score(c, first, now, policy) for c in others}
     pool = sorted(others, key=lambda c: (not c.original, -scores[c.article_id], c.article_id))[:60]
 
     def allowed(candidate: Candidate, picked: Sequence[Candidate]) -> bool:

@@ -169,8 +169,10 @@ def settle(previous: Sequence[str], scores: Mapping[str, float], gap: float = DE
     """
     order = [story for story in previous if story in scores]
     known = set(order)
+    at = 0  # a lower newcomer never enters above a higher one
     for story in sorted((s for s in scores if s not in known), key=lambda s: (-scores[s], s)):
-        at = next((i for i, other in enumerate(order) if scores[other] < scores[story]), len(order))
+        while at < len(order) and scores[order[at]] >= scores[story]:
+            at += 1
         order.insert(at, story)
     for end in range(1, len(order)):
         at = end

@@ -63,6 +63,10 @@ class BatchViews:
         clicked = self._clicks.by_story.get(story_id, 0)
         return min(1.0, (clicked + USUAL_CTR * PRIOR_SHOWN) / (shown + PRIOR_SHOWN))
 
+    def version(self, encoder: str) -> str:
+        """Name of the projection that `project` uses, "" before its first use."""
+        return self._projections.get(encoder, ("", _NONE))[0]
+
     def project(self, encoder: str, centroid: Floats) -> Vector | None:
         """The unit vector [64] of a centroid in the encoder's current projection; None without a centroid."""
         if not encoder or not centroid.size:

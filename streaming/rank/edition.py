@@ -17,7 +17,7 @@ from frontpage.domain.diversity import Placed, arrange
 from frontpage.domain.editions import SECTIONS, Edition
 from frontpage.domain.languages import direction
 from frontpage.domain.representative import DEFAULT_POLICY as REPRESENT
-from frontpage.domain.representative import Choice, Exposure, choose
+from frontpage.domain.representative import Choice, Exposure
 from frontpage.domain.scoring import DEFAULT_POLICY, Measure, score, settle, smooth
 from streaming.rank.state import RankStory
 
@@ -110,10 +110,10 @@ class EditionRank:
         state = (story.revision, int(now // 3600), capped)
         known = self._choices.get(story.story_id)
         if known is None or known[0] != state:
-            choice = choose(
-                story.candidates, story_id=story.story_id, edition=self.edition.id,
-                language=self.edition.language, now=now, exposure=self.exposure,
-            )  # fmt: skip
+            held = story.contest(now)
+            choice = None
+            if held is not None:
+                choice = held.decide(story_id=story.story_id, edition=self.edition.id, exposure=self.exposure)
             known = self._choices[story.story_id] = (state, choice)
         return known[1]
 
@@ -127,7 +127,7 @@ class EditionRank:
         """What is shown of the story: the publisher's own headline, and why it is there."""
         choice = row.choice
         story, top = row.story, row.story.cards[choice.article_id]
-        text = next((c.wire for c in story.candidates if c.article_id == choice.article_id), choice.article_id)
+        text = story.text_of(choice.article_id)
         copies = [story.cards[id] for id in (text, *story.copies.get(text, ())) if id in story.cards]
         names = sorted({card.publisher for card in copies if card.publisher_id != top.publisher_id})
         return PageCard(
@@ -155,16 +155,15 @@ class EditionRank:
     @staticmethod
     def features(row: Ranked, now: float, ctr: float) -> dict[str, float]:
         """Story-side values of the feature registry (`frontpage/domain/features.py`)."""
-        candidate = next(c for c in row.story.candidates if c.article_id == row.choice.article_id)
         return {
             "score": row.score,
             "coverage": row.measured.coverage,
             "velocity": row.measured.velocity,
             "freshness": row.measured.freshness,
             "regional": row.parts["relevance"],
-            "authority": candidate.authority,
+            "authority": row.story.authority_of(row.choice.article_id),
             "quality": row.story.quality.get(row.choice.article_id, 0.5),
-            "sources": float(len({r.publisher_id for r in row.story.reports if r.original})),
+            "sources": float(row.story.sources),
             "articles": float(len(row.story.cards)),
             "articles_1h": float(sum(1 for r in row.story.reports if now - r.first_seen <= 3600.0)),
             "clicks_15m": float(row.clicks),
@@ -177,7 +176,7 @@ class EditionRank:
 
 def reason(row: Ranked, edition: Edition) -> str:
     """Why a story stands where it does, in words a reader understands."""
-    sources = len({r.publisher_id for r in row.story.reports if r.original})
+    sources = row.story.sources
     recent = row.measured.originals_30m
     if row.breaking:
         return f"Breaking: {sources} sources are reporting it"

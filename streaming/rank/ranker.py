@@ -30,6 +30,7 @@ from frontpage.adapters.redis_store import store_errors
 from frontpage.contracts.envelope import Event
 from frontpage.contracts.rank_events import BreakingAlert, RankDecision, TrendHot
 from frontpage.contracts.topics import ALERTS_BREAKING, RANK_DECISIONS, STORY_CHANGES
+from frontpage.contracts.vectors import Vector
 from frontpage.contracts.views import TRENDS, CandidatePool, PageCard, PageSnapshot, PoolEntry
 from frontpage.domain.editions import EDITIONS
 from frontpage.domain.ids import digest
@@ -103,6 +104,7 @@ class Ranker:
         self._feeds = FeedIndex(store)
         self._batch = BatchViews(store)
         self._ranks: dict[str, EditionRank] = {}
+        self._vectors: dict[str, tuple[tuple[int, str], Vector | None]] = {}
         self._written: dict[tuple[str, str], _Page] = {}
         self.stories = Stories()
         self.sources = Sources()
@@ -135,7 +137,7 @@ class Ranker:
         """Take in all changes that are there; returns how many. Raises ServiceUnavailable."""
         taken = 0
         dead: list[Outgoing] = []
-        while records := self._consumer.poll(2000, 0.5 if not taken else 0.05):
+        while records := self._consumer.poll(2000, 0.3 if not taken else 0.05):
             taken += len(records)
             dead += [dead_letter(record, error, PROCESS, now) for record, error in self.stories.absorb(records)]
         for record in dead:
@@ -148,6 +150,7 @@ class Ranker:
         changed = self.sources.load(self._store)
         self.stories.refresh(self.sources, everything=changed)
         self._batch.load()
+        self._vectors = {id: kept for id, kept in self._vectors.items() if id in self.stories.ranked}
         self.breaking.forget(now)
         self.breaking.merged({old: new for book in self.stories.books.values() for old, new in book.aliases.items()})
         measured, bursting = self._measure(now)
@@ -258,11 +261,20 @@ class Ranker:
     def _pool(self, rank: EditionRank, ranked: list[Ranked], now: float) -> CandidatePool:
         entries = []
         for row in ranked:
-            vector = self._batch.project(row.story.encoder, row.story.centroid)
+            vector = self._vector(row.story)
             if vector is not None:
                 features = rank.features(row, now, self._batch.ctr(row.story.story_id))
                 entries.append(PoolEntry(card=rank.card(row), vector=vector, features=features))
         return CandidatePool(edition=rank.edition.id, version=int(now), generated_at=now, entries=entries)
+
+    def _vector(self, story: RankStory) -> Vector | None:
+        """The story's projected centroid, computed once for all editions until the story or the projection changes."""
+        version = self._batch.version(story.encoder)
+        known = self._vectors.get(story.story_id)
+        if known is None or known[0] != (story.revision, version):
+            known = ((story.revision, version), self._batch.project(story.encoder, story.centroid))
+            self._vectors[story.story_id] = known
+        return known[1]
 
     def _expose(self, shown: Iterable[RankDecision], until: float, now: float) -> None:
         for decision in shown:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from frontpage.adapters.bus import Record
 from frontpage.contracts.events import ArticleCard, StoryChange
 from frontpage.contracts.story_codec import from_event
-from frontpage.domain.representative import Candidate
+from frontpage.domain.representative import Candidate, Contest, contest
 from frontpage.domain.scoring import Report
 from frontpage.domain.story import Member, Story, StoryBook
 from frontpage.errors import UnreadableEvent
@@ -34,7 +34,10 @@ SHARED = 1 / 3
 
 @dataclass(slots=True)
 class RankStory:
-    """A story as a cycle needs it. `centroid`: unit float32 of `encoder`; labels are the most frequent first."""
+    """A story as a cycle needs it. `centroid`: unit float32 of `encoder`; labels are the most frequent first.
+
+    `sources` counts distinct publishers of originals, `copies` lists them by the original they copy.
+    """
 
     story_id: str
     language: str
@@ -52,11 +55,28 @@ class RankStory:
     places: list[str]
     first_seen: float
     latest_article: float
+    sources: int
+    _contest: tuple[int, Contest | None] = (-1, None)
+
+    def contest(self, now: float) -> Contest | None:
+        """Who may represent the story, shared by the editions of its language and kept for the hour."""
+        hour = int(now // 3600)
+        if self._contest[0] != hour:
+            self._contest = (hour, contest(self.candidates, language=self.language, now=now))
+        return self._contest[1]
 
     @property
     def section(self) -> str:
         """The section that most articles name, "" when none does."""
         return self.sections[0] if self.sections else ""
+
+    def text_of(self, article_id: str) -> str:
+        """Id of the article whose text this is: itself unless it is a copy."""
+        return next((c.wire for c in self.candidates if c.article_id == article_id), article_id)
+
+    def authority_of(self, article_id: str) -> float:
+        """Of the article's publisher on the story's topic."""
+        return next((c.authority for c in self.candidates if c.article_id == article_id), 0.0)
 
     def publishers(self) -> set[str]:
         """All publishers, copies included."""
@@ -152,6 +172,7 @@ def view_of(story: Story, sources: Sources, quality: Mapping[str, float], revisi
         places=places,
         first_seen=min((card.first_seen_at for card in cards.values()), default=story.created_at),
         latest_article=latest,
+        sources=len({member.card.publisher_id for member in members if member.copy_of is None}),
     )
 
 
