@@ -93,14 +93,14 @@ def read_dates(page: Page, data: Structured, url: str, *, now: float, language: 
         problems.extend(f"date: {problem}" for problem in found if problem == "future_date")
         return reading if instant is not None else None
 
-    marked = _Marked(page, language)
-    published = _best(
-        sane,
-        _parsed([data.published], language),
-        _parsed((value for name in _PUBLISHED_META for value in page.meta.get(name, ())), language),
-        marked.published,
-        _in_address(url),
-    )
+    stated = [
+        *_parsed([data.published], language),
+        *_parsed((value for name in _PUBLISHED_META for value in page.meta.get(name, ())), language),
+    ]
+    # Reading lines of text costs more than all else here; a page that states its time to the minute needs none.
+    precise = any(reading.instant is not None and not reading.day_only and sane(reading) for reading in stated)
+    marked = _Marked(page, language, lines=not precise)
+    published = _best(sane, stated, marked.published, _in_address(url))
     if published is None:
         published = _guess(page, url, now, sane)
     modified = _best(
@@ -157,7 +157,7 @@ def _parsed(values: Iterable[str], language: str | None) -> Iterator[DateReading
 class _Marked:
     """Dates that the article's own markup carries: itemprop, time elements, labelled lines near the headline."""
 
-    def __init__(self, page: Page, language: str | None) -> None:
+    def __init__(self, page: Page, language: str | None, *, lines: bool) -> None:
         self.published: list[DateReading] = []
         self.modified: list[DateReading] = []
         self._language = language
@@ -166,7 +166,8 @@ class _Marked:
         scope = root.xpath("//article[.//h1]")[0] if scope is not None else root
         self._microdata(root)
         self._times(scope)
-        self._lines(scope)
+        if lines:
+            self._lines(scope)
 
     def _add(self, target: list[DateReading], text: str | None) -> None:
         if text and len(target) < 8:

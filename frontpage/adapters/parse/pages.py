@@ -116,7 +116,7 @@ def read_page(
 def _language(body: str, title: str, declared: str | None) -> str:
     """By the body; a body too short to judge gets the title's help."""
     sample = body if len(body) >= 80 else f"{body} {title}"
-    return language.detect(sample[:3000], declared)
+    return language.detect(sample[:2000], declared)
 
 
 def _names(page: Page, data: Structured, site_name: str | None) -> list[str]:
