@@ -71,7 +71,14 @@ def up(settings: Settings, names: Iterable[str], say: Say, *, world: bool = Fals
         others = [part for part in todo if part.group != "services"]
         if others:
             say(f"starting {', '.join(part.name for part in others)}")
+        # Dagster's webserver and daemon load the definitions from the code server: it has to be there first.
+        later = [part for part in others if part.name in ("dagster-webserver", "dagster-daemon")]
         for part in others:
+            if part not in later:
+                manager.start(part.name)
+        if later:
+            _wait_parts(manager, row, [part for part in parts if part.name == "dagster-code"], say)
+        for part in later:
             manager.start(part.name)
         _wait_parts(manager, row, parts, say)
     except ServiceUnavailable:

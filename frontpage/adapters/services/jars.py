@@ -39,7 +39,14 @@ class JarSet:
     artifacts: tuple[tuple[str, str, str], ...]
 
 
-KAFKA: Final = JarSet("kafka-4.1.0", (("org.apache.kafka", "kafka_2.13", "4.1.0"),))
+KAFKA: Final = JarSet(
+    "kafka-4.1.0",
+    (
+        ("org.apache.kafka", "kafka_2.13", "4.1.0"),
+        # without a binding the broker logs nothing, not even why it stops
+        ("org.apache.logging.log4j", "log4j-slf4j-impl", "2.24.3"),
+    ),
+)
 SPARK: Final = JarSet(
     "spark-4.1.1",
     (
