@@ -8,9 +8,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from frontpage.adapters.lake import Lake
-from frontpage.adapters.services.jars import spark_jars
-from frontpage.adapters.spark import SparkConfig, session
+from batch.connect import lake_of, spark_of
+from frontpage.adapters.spark import session
 from frontpage.runtime import Runtime, connect
 from frontpage.settings import Settings, load
 
@@ -19,21 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from frontpage.adapters.bus import Bus
-
-
-def lake_of(settings: Settings) -> Lake:
-    """LAKE_URI, or `lake` under the state folder."""
-    return Lake(settings.lake_uri or str((settings.var / "lake").resolve()))
-
-
-def spark_of(settings: Settings) -> SparkConfig:
-    """Embedded unless SPARK_REMOTE or SPARK_MASTER names a cluster; jars are fetched at the first use."""
-    return SparkConfig(
-        jars=() if settings.spark_remote else spark_jars(settings.cache),
-        master=settings.spark_master,
-        remote=settings.spark_remote,
-        scratch=settings.var / "spark",
-    )
+    from frontpage.adapters.lake import Lake
 
 
 class LiveSystem:
