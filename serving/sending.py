@@ -36,6 +36,7 @@ class EventSender:
         self._metrics = metrics
         self._queue: queue.Queue[Outgoing] = queue.Queue(capacity)
         self._stop = threading.Event()
+        self._unsent = 0
         self._thread = threading.Thread(target=self._run, name="event-sender", daemon=True)
 
     def start(self) -> None:
@@ -52,11 +53,12 @@ class EventSender:
         self._metrics.queue.set(self._queue.qsize())
         return True
 
-    def close(self, timeout: float = 5.0) -> None:
-        """Send what waits, for at most `timeout` real seconds, then give up."""
+    def close(self, timeout: float = 5.0) -> bool:
+        """Send what waits, for at most `timeout` real seconds; False when something was left unsent."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join(timeout)
+        return not self._thread.is_alive() and self._queue.empty() and not self._unsent
 
     def _run(self) -> None:
         producer: Producer | None = None
@@ -72,6 +74,7 @@ class EventSender:
             except FrontpageError as error:
                 log.warning("%d reader events wait for Kafka: %s", len(batch) + self._queue.qsize(), error)
                 if self._stop.is_set():
+                    self._unsent = len(batch)
                     break
                 self._stop.wait(wait)
                 wait = min(BACKOFF_MAX, wait * 2)
