@@ -116,16 +116,16 @@ def _places(runtime: Runtime, row: StoryRow) -> list[dict[str, Any]]:
                     )  # fmt: skip
     lost = _lost(runtime, row.story_id) if found else {}
     for place_row in found:
-        key = (place_row["edition"], place_row["section"], place_row["version"])
-        place_row["close_calls_lost"] = lost.get(key, [])
+        place_row["close_calls_lost"] = lost.get((place_row["edition"], place_row["section"]), [])
     return found
 
 
-def _lost(runtime: Runtime, story_id: str) -> dict[tuple[str, str, int], list[dict[str, str | float]]]:
+def _lost(runtime: Runtime, story_id: str) -> dict[tuple[str, str], list[dict[str, str | float]]]:
+    """Of the newest decision on the story in each page."""
     from frontpage.contracts.rank_events import RankDecision
     from frontpage.contracts.topics import RANK_DECISIONS
 
-    found: dict[tuple[str, str, int], list[dict[str, str | float]]] = {}
+    found: dict[tuple[str, str], list[dict[str, str | float]]] = {}
     for partition, end in runtime.bus.end_offsets(RANK_DECISIONS.name).items():
         for record in runtime.bus.read(RANK_DECISIONS.name, partition, max(0, end - DECISIONS), end):
             try:
@@ -133,7 +133,7 @@ def _lost(runtime: Runtime, story_id: str) -> dict[tuple[str, str, int], list[di
             except UnreadableEvent:
                 continue
             if decision is not None and decision.story_id == story_id:
-                found[decision.edition, decision.section, decision.page_version] = decision.lost
+                found[decision.edition, decision.section] = decision.lost
     return found
 
 

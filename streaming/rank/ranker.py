@@ -63,19 +63,21 @@ PATIENCE: Final = 10
 SHORTEST_CYCLE: Final = 1.0
 #: Real seconds between the end of a cycle and the next, when cycles take longer than their interval.
 REST: Final = 0.2
-#: Expected impressions: a reader who sees rank r is taken as one in log2(1 + r); a section page has a tenth of the
-#: top page's readers. A stand-in for measured impressions that every edition has from its first minute.
-SECTION_READERS: Final = 0.1
+#: Decisions read back at the start: two days of 70 editions' top pages would be more, a day of a dozen is not.
+RESTORED: Final = 200_000
 
 
 @dataclass(slots=True)
 class _Page:
-    """A page as last written: what it looked like and when; when its exposure was counted; refused successors."""
+    """A page as last written: what it looked like and when; when its exposure was counted; refused successors;
+    story -> (representative, label) as last decided.
+    """
 
     look: str = ""
     at: float = float("-inf")
     counted: float | None = None
     refused: int = 0
+    decided: dict[str, tuple[str, str | None]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -118,10 +120,11 @@ class Ranker:
             page = self._pages.read(edition_id, "top")
             if page is not None:
                 self._rank_of(edition_id).order = [card.story_id for card in page.cards]
-        last: dict[tuple[str, str], dict[int, RankDecision]] = {}
-        for decision in _events(self._bus, RANK_DECISIONS.name, RankDecision):
-            page_key = (decision.edition, decision.section)
-            shown = last.setdefault(page_key, {})
+        last: dict[str, dict[int, RankDecision]] = {}
+        for decision in _events(self._bus, RANK_DECISIONS.name, RankDecision, RESTORED):
+            if decision.section != "top":
+                continue
+            shown = last.setdefault(decision.edition, {})
             if shown and next(iter(shown.values())).page_version != decision.page_version:
                 self._expose(shown.values(), decision.at, now)
                 shown.clear()
@@ -234,8 +237,9 @@ class Ranker:
         known = self._written.setdefault((edition, section), _Page())
         minutes = min(REWRITE, max(0.0, now - known.counted)) / 60.0 if known.counted is not None else 0.0
         known.counted = now
-        for place, row in enumerate(rows, start=1):
-            rank.exposure.add(row.choice.publisher_id, expected_impressions(section, place, minutes))
+        if section == "top":
+            for place, row in enumerate(rows, start=1):
+                rank.exposure.add(row.choice.publisher_id, expected_impressions(place, minutes))
         if not rows:
             return
         cards = [rank.card(row) for row in rows]
@@ -256,7 +260,14 @@ class Ranker:
             return
         known.look, known.at, known.refused = look, now, 0
         cycle.pages.append((page, expected))
-        cycle.out += [_decision(page, place, row, cards[place - 1].label) for place, row in enumerate(rows, start=1)]
+        decided = {row.story.story_id: (row.choice.article_id, cards[at].label) for at, row in enumerate(rows)}
+        cycle.out += [
+            _decision(page, place, row, cards[place - 1].label)
+            for place, row in enumerate(rows, start=1)
+            # the top page is recorded whole, so that exposure can be added up again; a section's news only
+            if section == "top" or known.decided.get(row.story.story_id) != decided[row.story.story_id]
+        ]
+        known.decided = decided
 
     def _pool(self, rank: EditionRank, ranked: list[Ranked], now: float) -> CandidatePool:
         entries = []
@@ -283,7 +294,7 @@ class Ranker:
             rank = self._rank_of(decision.edition)
             rank.roll(now)
             minutes = min(REWRITE, max(0.0, until - decision.at)) / 60.0
-            rank.exposure.add(decision.publisher_id, expected_impressions(decision.section, decision.rank, minutes))
+            rank.exposure.add(decision.publisher_id, expected_impressions(decision.rank, minutes))
 
 
 def _look(cards: list[PageCard]) -> str:
@@ -297,9 +308,13 @@ def _look(cards: list[PageCard]) -> str:
     )
 
 
-def expected_impressions(section: str, place: int, minutes: float) -> float:
-    """Of a card at `place` (from 1) for so many minutes, in units of the first place of the top page for a minute."""
-    return (1.0 if section == "top" else SECTION_READERS) * minutes / math.log2(1 + place)
+def expected_impressions(place: int, minutes: float) -> float:
+    """Of a card at `place` (from 1) of a top page for so many minutes; 1 is the first place for a minute.
+
+    One reader in log2(1 + place) is taken to see it. It stands in for measured impressions, which an edition has only
+    from its readers' beacons: the cap must hold from its first minute.
+    """
+    return minutes / math.log2(1 + place)
 
 
 def _decision(page: PageSnapshot, place: int, row: Ranked, label: str | None) -> Outgoing:
@@ -325,10 +340,10 @@ def _decision(page: PageSnapshot, place: int, row: Ranked, label: str | None) ->
     return Outgoing(RANK_DECISIONS.name, page.edition, decision.encode())
 
 
-def _events(bus: Bus, topic: str, kind: type[E]) -> Iterable[E]:
-    """Readable events of a whole topic, partition by partition."""
+def _events(bus: Bus, topic: str, kind: type[E], newest: int | None = None) -> Iterable[E]:
+    """Readable events of a topic, or of about its `newest` records, partition by partition."""
     for partition, end in bus.end_offsets(topic).items():
-        for record in bus.read(topic, partition, 0, end):
+        for record in bus.read(topic, partition, max(0, end - newest) if newest is not None else 0, end):
             try:
                 event = kind.decode(record.value)
             except UnreadableEvent:

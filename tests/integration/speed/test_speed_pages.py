@@ -374,3 +374,17 @@ def test_places_lead_to_regions(store):
     assert found == ["PT", "PT", "NZ", "", ""]
     assert sources.place("l") == "leeston"
     assert not sources.load(store, force=True), "nothing changed"
+
+
+def test_exposure_survives_a_restart(bus, store, write):
+    """What a publisher's headlines have had today is added up again from the recorded decisions."""
+    write(*(article(str(i), event=f"event{i}", publisher=f"pub-{i % 3}", at=NOW - 60) for i in range(6)))
+    made = ranker(bus, store)
+    for minute in range(0, 30, 5):
+        made.cycle(NOW + 60 * minute)
+    live = made._ranks["en-GB"].exposure
+    again = Ranker(bus, store, bus.transactional("ranker"), editions="en-GB")
+    again.restore(NOW + 60 * 25)
+    restored = again._ranks["en-GB"].exposure
+    assert restored.total == pytest.approx(live.total, rel=0.02)
+    assert restored.counts == pytest.approx(live.counts, rel=0.02)
