@@ -91,7 +91,7 @@ def read_page(
         section=section or None,
         keywords=_keywords(page, data),
         paywalled=_paywalled(page, data),
-        publisher=next((name for name in names if name), None),
+        publisher=next((name.partition(" | ")[0] for name in names if name), None),
         syndicated_from=identity.syndicated_from,
         problems=[*page.problems, *identity.problems, *dates.problems],
     )
@@ -246,6 +246,13 @@ def _is_author(name: str) -> bool:
     return 2 < len(name.strip()) <= 80 and "://" not in name and "@" not in name and not name.strip().isdigit()
 
 
+#: Pictures that stand in for one: loaders, spacers, counting pixels.
+_PLACEHOLDER: Final = re.compile(
+    r"(?:^|[/_-])(?:blank|preload(?:er)?|spacer|placeholder|pixel|1x1|transparent|loading|sprite)[\w-]*\.|^data:",
+    re.IGNORECASE,
+)
+
+
 def _image(page: Page, data: Structured, url: str) -> str | None:
     stated = (
         page.first("og:image:secure_url", "og:image", "og:image:url", "twitter:image", "twitter:image:src"),
@@ -254,14 +261,14 @@ def _image(page: Page, data: Structured, url: str) -> str | None:
         page.first("thumbnailurl", "image"),
     )
     for raw in stated:
-        link, _ = clean_link(raw, page.base or url) if raw else (None, None)
+        link, _ = clean_link(raw, page.base or url) if raw and not _PLACEHOLDER.search(raw) else (None, None)
         if link:
             return link
     for picture in page.root.xpath("//article//img[@src]")[:5]:
         width = picture.get("width") or ""
         if not width.isdigit() or int(width) >= 200:
             link, _ = clean_link(picture.get("src"), url)
-            if link:
+            if link and not _PLACEHOLDER.search(link):
                 return link
     return None
 
