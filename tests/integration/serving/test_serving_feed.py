@@ -233,11 +233,14 @@ def test_over_capacity_the_feed_is_shed_first(world, monkeypatch):
     assert world.client.get("/v1/editions/en-US/top").status_code == 200
 
 
-def test_a_late_ranking_falls_back_to_the_plain_formula(world, monkeypatch):
+def test_a_late_ranking_goes_without_the_model_and_says_so(world, monkeypatch):
+    expected = ids(feed(world))
+    publish_model(world, "slow")
+    world.serving.model.refresh()
     monkeypatch.setattr("serving.for_you.BUDGET", -1.0)
-    body = feed(world)
-    assert (body["label"], body["degraded"]) == ("For you", "ranker-late")
-    assert len(body["items"]) > 5
+    body = feed(world, bearer("bob"))
+    assert (body["label"], body["degraded"], body["model_version"]) == ("For you", "ranker-late", None)
+    assert ids(body) == expected
 
 
 def test_an_unknown_edition_is_refused_and_one_without_candidates_degrades(world):
