@@ -23,8 +23,12 @@ def article(
 ) -> ArticleEvent:  # fmt: skip
     """`event` is the first entity: what `EventClusterer` groups by."""
     url = f"https://{publisher}.example/{name}"
-    title = title or f"{event.capitalize()} report number {name} in the town"
-    body = f"{title}. The {event} was reported by {publisher} with details of {name}. " * 3
+    title = title or f"{event.capitalize()} {event}alpha {event}beta {event}gamma report number {name}"
+    # words of the event's own, so that an encoder and a real clusterer tell events apart as well
+    words = " ".join(
+        f"{event}{part}" for part in ("alpha", "beta", "gamma", "delta", "omega", "sigma", "kappa", "zeta")
+    )
+    body = f"{title}. {words} was reported by {publisher} with details of {name}. {words}. " * 3
     derived = derive(
         article_id=ids.article_id(url), title=title, lead=body, language=language, publisher_id=publisher,
         publisher=publisher, entities=[event], at=at, version=version,
