@@ -17,7 +17,7 @@ from data_samples.publishers import Place, places
 
 HOUR: Final = 3600.0
 #: How many events each language has, and so how large it is in the world.
-EVENTS_OF: Final = {"en": 130, "es": 32, "de": 32, "fr": 32, "pt": 26, "it": 8, "ja": 6, "ar": 6}
+EVENTS_OF: Final = {"en": 136, "es": 32, "de": 32, "fr": 32, "pt": 26, "it": 9, "ja": 6, "ar": 6}
 #: The towns in which an event of several languages may happen: named in each of these languages.
 SHARED_CITY: Final = "Valparaíso"
 _WEEKDAYS: Final = {

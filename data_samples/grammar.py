@@ -8,7 +8,7 @@ A kind is a block of lines; nothing here knows a language beyond its text files:
     + field 10-90             a number that grows while the event develops (its final value is drawn)
     T: topic phrase           H: headline     U: headline of an update     L: lead
     1: .. 9: sentence         one fact; several lines with one digit are wordings of the same fact
-    Q: quotation              O: sentence of opinion       C: claim that a fact-check examines
+    Q: quotation              C: background (in the frames `context` and `context_SECTION`)      Z: closing line
 
 `[a|b]` is a choice (nested), `{field}` a value of the event's fact sheet. Which wording a report takes is spread over
 the reports of an event, so that two papers share the facts and not the sentences.
@@ -130,8 +130,8 @@ def _rounded(number: int) -> int:
 
 def spin(template: str, rng: Random) -> str:
     """Resolve every `[a|b]`, innermost first."""
-    while match := _INNER.search(template):
-        template = template[: match.start()] + rng.choice(match[1].split("|")) + template[match.end() :]
+    while "[" in template:
+        template = _INNER.sub(lambda match: rng.choice(match[1].split("|")), template)
     return template
 
 
@@ -164,7 +164,8 @@ class Newsroom:
     def report(self, rng: Random, progress: float, *, update: bool = False, share: float | None = None) -> Text:
         """A report: lead, most of the facts in an order of its own, one or two quotations."""
         sheet = self.sheet(progress)
-        share = rng.uniform(0.75, 1.0) if share is None else share
+        if share is None:  # English has more wordings than the others, so its reports can share more facts
+            share = rng.uniform(0.85, 1.0) if self._language == "en" else rng.uniform(0.65, 0.9)
         facts = self._kind.facts
         keep = max(3, round(len(facts) * share))
         chosen = sorted(rng.sample(facts, min(keep, len(facts))))
@@ -172,11 +173,22 @@ class Newsroom:
             rng.shuffle(chosen)
         sentences = [self._say(key, sheet, rng) for key in chosen]
         quotes = self._kind.lines.get("Q", [])
+        background = self._background()
+        for line in rng.sample(background, min(len(background), rng.choice((1, 2, 3, 4)))):
+            sentences.insert(rng.randint(2, len(sentences)), fill(line, sheet, rng, self._language))
         for quote in rng.sample(quotes, min(len(quotes), 1 + (rng.random() < 0.7))):
             sentences.insert(rng.randint(1, len(sentences)), fill(quote, sheet, rng, self._language))
         lead = self._say("L", sheet, rng)
         key = "U" if update and "U" in self._kind.lines else "H"
         return Text(self.headline(key, sheet, rng), lead, (lead, *paragraphs(dict.fromkeys(sentences), rng)))
+
+    def _background(self) -> list[str]:
+        """Sentences that give a report of an ordinary event its breadth; the fixed forms have none."""
+        frames = kinds(self._language, frames=True)
+        if self._kind.name in frames:
+            return []
+        found = [frames[name] for name in ("context", f"context_{self._kind.section}") if name in frames]
+        return [line for frame in found for line in frame.lines["C"]]
 
     def headline(self, key: str, sheet: dict[str, str], rng: Random) -> str:
         """A headline that no report of this event has had, as far as the wordings last."""
