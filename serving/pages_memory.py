@@ -47,8 +47,12 @@ log = logging.getLogger(__name__)
 RECHECK: Final = 5.0
 #: Editions document: the last good snapshot stays servable for an hour.
 SERVABLE: Final = 3_600.0
-#: A page older than this many real seconds says so (five ranking cycles at the default 60 s).
-STALE_AFTER: Final = 300.0
+#: A pool is written with each changed page of its edition, and now and then when nothing changed. It is large, so it is
+#: read with the top page, with any other page after 10 s, and once a minute in any case (real seconds).
+POOL_SOON: Final = 10.0
+POOL_LATEST: Final = 60.0
+#: A page older than this many real seconds says so: the ranker writes even an unchanged page again after 300 s.
+STALE_AFTER: Final = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,8 @@ class PageMemory:
         self.previous_pools: dict[str, Pool] = {}
         self.maker = CardMaker(ring, self.publishers)
         self.refreshed_at: float | None = None
+        self._pools_read: dict[str, float] = {}
+        self._pool_marks: dict[str, int] = {}
         #: sections with a pointer, by edition: what a page's navigation shows
         self._sections: dict[str, tuple[str, ...]] = {}
 
@@ -109,6 +115,9 @@ class PageMemory:
         for (edition, section), pointer in zip(keys, pointers, strict=True):
             if isinstance(pointer, bytes):
                 taken += self._take(edition, section, pointer)
+        for edition in self._sections:
+            if self._pool_age(edition) >= POOL_LATEST:
+                self._load_pool(edition)
         self.refreshed_at = time.monotonic()
         self._age_pages()
         return taken
@@ -188,7 +197,7 @@ class PageMemory:
             log.error("page %s/%s keeps its previous version: %.200s", edition, section, error)
             return 0
         self._metrics.page_loads.inc()
-        if section == "top":
+        if section == "top" or self._pool_age(edition) >= POOL_SOON:
             self._load_pool(edition)
         return 1
 
@@ -205,10 +214,17 @@ class PageMemory:
         bodies = self._sheets.page(page, snapshot.generated_at, sections, stale_minutes)
         return LoadedPage(snapshot, tuple(cards), bodies, sections, stale_minutes)
 
+    def _pool_age(self, edition: str) -> float:
+        """Real seconds since the pool was read."""
+        return time.monotonic() - self._pools_read.get(edition, float("-inf"))
+
     def _load_pool(self, edition: str) -> None:
+        self._pools_read[edition] = time.monotonic()
         stored = self._store.get(POOL.key(edition=edition))
-        if stored is None:
+        mark = hash(stored)
+        if stored is None or self._pool_marks.get(edition) == mark:
             return
+        self._pool_marks[edition] = mark
         try:
             pool = Pool.of(CandidatePool.model_validate_json(stored))
         except (ValueError, ValidationError) as error:
