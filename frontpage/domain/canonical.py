@@ -126,7 +126,8 @@ def _refusal(own: str, stated: str, title: str, *, is_amp: bool) -> str | None:
     if own_path == path or own_path == path + "/amp":
         # The same page without its view parameters, or on another host of the publisher: fine, unless the query is what
         # chooses the article.
-        return None if path and not (own_parts.query and _chooses(own_parts.query)) else _by_words(own, stated, title)
+        dropped = set(own_parts.query.split("&")) - set(parts.query.split("&"))
+        return "canonical_section" if _chooses("&".join(dropped)) else None
     if own_path.startswith(path + "/"):
         return "canonical_section"
     return _by_words(own, stated, title)

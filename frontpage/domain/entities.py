@@ -185,7 +185,7 @@ def _run_name(text: str, tokens: list[tuple[str, int, int]], start: int, length:
     while run and run[0].casefold() in _COMMON:
         run = run[1:]
         opens = False
-    while run and run[-1].casefold() in _COMMON | _JOINERS:
+    while run and run[-1].casefold() in _JOINERS:
         run = run[:-1]
     if not run:
         return None

@@ -122,14 +122,15 @@ def decode(body: bytes, headers: Mapping[str, object], *, markup: str) -> Decode
     stated = _known(inside[1].decode("ascii")) if inside else None
     http = _known((_HTTP_CHARSET.search(header(headers, "content-type")) or ["", ""])[1])
     declared = [name for name in (http, stated) if name]
-    if not body.isascii() and "utf-8" not in declared:
+    if not body.isascii() and set(declared) != {"utf-8"}:
         # Text that is valid UTF-8 beyond ASCII is UTF-8, whatever a default header says.
         try:
             text = body.decode("utf-8")
         except UnicodeDecodeError:
             pass
         else:
-            return Decoded(text, "utf-8", 0, ("wrong_charset",) if declared else ())
+            agreed = not declared or "utf-8" in declared
+            return Decoded(text, "utf-8", 0, () if agreed else ("wrong_charset",))
     if len(declared) == 2 and declared[0] != declared[1]:
         # They contradict each other: the first that reads without a fault, else the document's own.
         for name in declared:

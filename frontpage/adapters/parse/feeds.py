@@ -112,7 +112,9 @@ def _from_feedparser(
     entries = parsed.entries
     if len(entries) > ENTRY_LIMIT:
         problems.append("too_many_entries")
-    read = [_entry(raw, base, now=now, language=meta.language or language) for raw in entries[:ENTRY_LIMIT]]
+    read = [
+        _entry(raw, base, is_atom=is_atom, now=now, language=meta.language or language) for raw in entries[:ENTRY_LIMIT]
+    ]
     return FeedReading(meta, read, problems)
 
 
@@ -175,16 +177,16 @@ def _language(tag: object) -> str | None:
     return text if re.fullmatch(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*", text) else None
 
 
-def _entry(raw: Any, base: str, *, now: float, language: str | None) -> FeedEntry:
+def _entry(raw: Any, base: str, *, is_atom: bool, now: float, language: str | None) -> FeedEntry:
     entry = FeedEntry()
     entry.id = plain(str(raw.get("id") or ""))[:1024] or None
-    entry.url = _link(raw, base, entry.problems)
+    entry.url = _link(raw, base, entry.problems, is_atom=is_atom)
     title = from_markup(_text(raw, "title"))
     entry.title = clip(title, TITLE_LIMIT)
     if not title:
         entry.problems.append("no_title")
     content = [part for part in raw.get("content", []) if isinstance(part, dict)]
-    # Joined once here: the summary is what the publisher offers for lists, the content may be the whole article.
+    # The summary is what the publisher offers for lists; the content may be the whole article.
     entry.summary = clip(
         from_markup(_text(raw, "summary") or (content[0].get("value") if content else "")), SUMMARY_LIMIT
     )
@@ -201,21 +203,22 @@ def _text(raw: Any, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _link(raw: Any, base: str, problems: list[str]) -> str | None:
+def _link(raw: Any, base: str, problems: list[str], *, is_atom: bool) -> str | None:
     """The address of the item's page: stated origin first, then its best alternate link, then a permalink guid."""
     for name in ("feedburner_origlink", "pheedo_origlink"):
         origin, _ = clean_link(_text(raw, name) or None)
         if origin:
             return origin
     refusal = "no_link"
-    for href in _candidates(raw):
+    for href in _candidates(raw, is_atom=is_atom):
         found, cause = clean_link(href, base)
         if found:
             return found
         if cause != "empty":
             refusal = f"refused_link: {cause}"
-    if refusal == "no_link" and raw.get("guidislink"):
-        # feedparser took the guid for a link; only an absolute one can be the address, a bare one is never joined.
+    if refusal == "no_link" and raw.get("guidislink") and not is_atom:
+        # feedparser took the guid for a link (an Atom id never is one). Only an absolute one can be the address; a bare
+        # one is never joined to the site's.
         found, cause = clean_link(_text(raw, "id"))
         if found:
             return found
@@ -227,7 +230,7 @@ def _link(raw: Any, base: str, problems: list[str]) -> str | None:
 _WEB_TYPES: Final = ("text/html", "application/xhtml+xml", "")
 
 
-def _candidates(raw: Any) -> list[str]:
+def _candidates(raw: Any, *, is_atom: bool) -> list[str]:
     ranked: list[tuple[int, int, str]] = []
     for place, link in enumerate(raw.get("links", [])):
         if not isinstance(link, dict) or link.get("rel", "alternate") != "alternate" or not link.get("href"):
@@ -236,7 +239,7 @@ def _candidates(raw: Any) -> list[str]:
         kind = str(link.get("type") or "").partition(";")[0].strip().lower()
         ranked.append((0 if kind in _WEB_TYPES else 1, place, href))
     found = [href for _, _, href in sorted(ranked)]
-    if not found and not raw.get("guidislink"):
+    if not found and not raw.get("guidislink") and not is_atom:
         link = _text(raw, "link")
         if link and link != _text(raw, "id"):
             found.append(link)

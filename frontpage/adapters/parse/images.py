@@ -47,6 +47,8 @@ def thumbnail(data: bytes, *, size: tuple[int, int] = SIZE) -> bytes:
                 return _encode(picture, size)
     except UnreadableInput:
         raise
+    except Image.DecompressionBombError:
+        raise UnreadableInput("picture of too many pixels", cause="too-large") from None
     except Exception as error:  # noqa: BLE001 - decoders fail in many ways on hostile files; to a caller it is one
         raise UnreadableInput(f"no picture: {type(error).__name__}", cause="not-an-image") from None
 

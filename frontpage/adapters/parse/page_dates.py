@@ -6,6 +6,7 @@ No date is a valid answer: then the feed's date, or first sight, is used.
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -267,11 +268,13 @@ def _guess(page: Page, url: str, now: float, sane: Any) -> DateReading | None:
     """htmldate in its careful mode, as the last resort; it knows days only."""
     import htmldate
 
+    scope = copy.deepcopy(page.root)
+    for element in list(scope.iter(*_OUTSIDE, "ul", "ol")):
+        if element.getparent() is not None and (element.tag in _OUTSIDE or _outside(element, scope)):
+            element.drop_tree()
     limit = datetime.fromtimestamp(now + 86_400, UTC).strftime("%Y-%m-%d")
     try:
-        found = htmldate.find_date(
-            page.root, extensive_search=False, original_date=True, url=url or None, max_date=limit
-        )
+        found = htmldate.find_date(scope, extensive_search=False, original_date=True, url=url or None, max_date=limit)
     except Exception:  # noqa: BLE001 - a heuristic over hostile markup may fail in any way; no date is an answer
         return None
     if not found:

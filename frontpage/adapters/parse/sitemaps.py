@@ -76,8 +76,7 @@ def _from_xml(text: str, url: str) -> SitemapReading:
     bad = 0
     try:
         for element in _rows(text):
-            name = etree.QName(element).localname
-            is_index = is_index or name == "sitemap"
+            is_index = is_index or _local(element) == "sitemap"
             if len(entries) >= ROW_LIMIT:
                 problems.append("too_many_rows")
                 break
@@ -100,9 +99,9 @@ def _rows(text: str) -> Iterator[etree._Element]:
     source = io.BytesIO(text.encode("utf-8", "replace"))
     options = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False, "recover": True}
     for _, element in etree.iterparse(source, events=("end",), encoding="utf-8", **options):
-        if isinstance(element.tag, str) and etree.QName(element).localname in ("url", "sitemap"):
-            namespace = etree.QName(element).namespace or ""
-            if not namespace or namespace.replace("https:", "http:").startswith(_SITEMAP):
+        if _local(element) in ("url", "sitemap"):
+            namespace = _namespace(element)
+            if not namespace or namespace.startswith(_SITEMAP):
                 yield element
 
 
@@ -115,20 +114,18 @@ def _row(element: etree._Element, base: str) -> SitemapEntry | None:
     for child in element:
         if not isinstance(child.tag, str):
             continue
-        name = etree.QName(child)
-        namespace = (name.namespace or "").replace("https:", "http:")
-        if namespace.startswith(_NEWS) and name.localname == "news":
+        name, namespace = _local(child), _namespace(child)
+        if namespace.startswith(_NEWS) and name == "news":
             news, found = _news(child)
             problems += found
-        elif namespace.startswith(_IMAGE) and name.localname == "image":
+        elif namespace.startswith(_IMAGE) and name == "image":
             image = image or next((clean_link(_text(e))[0] for e in child if _local(e) == "loc"), None)
-        elif name.localname == "loc" and not namespace.startswith((_NEWS, _IMAGE)):
-            link, cause = clean_link(_text(child), base)
+        elif name == "loc" and not namespace.startswith((_NEWS, _IMAGE)):
+            link, _ = clean_link(_text(child), base)
             if link is None:
                 return None
             entry = SitemapEntry(link)
-            del cause
-        elif name.localname == "lastmod":
+        elif name == "lastmod":
             lastmod = parse_date(_text(child))
     if entry is None:
         return None
@@ -158,7 +155,13 @@ def _news(element: etree._Element) -> tuple[SitemapNews, list[str]]:
 
 
 def _local(element: etree._Element) -> str:
-    return etree.QName(element).localname if isinstance(element.tag, str) else ""
+    # Not etree.QName: it refuses the odd names that a broken file parses to.
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def _namespace(element: etree._Element) -> str:
+    tag = element.tag if isinstance(element.tag, str) else ""
+    return tag[1:].partition("}")[0].replace("https:", "http:") if tag.startswith("{") else ""
 
 
 def _text(element: etree._Element) -> str:
