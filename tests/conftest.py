@@ -7,12 +7,12 @@ topics), `topic` makes such a topic. All of them stop with the run and leave not
 from __future__ import annotations
 
 import subprocess
-import sys
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from running import SHORT_INTERVALS, RunningSystem
 
 from frontpage.adapters.services import jars
 from frontpage.adapters.services import kafka as kafka_service
@@ -20,8 +20,6 @@ from frontpage.adapters.services import valkey as valkey_service
 from frontpage.adapters.services.ports import free_port
 from frontpage.contracts.topics import ALL, Topic
 from frontpage.settings import Settings
-
-sys.dont_write_bytecode = False
 
 
 def _run(command: list[str], log: Path) -> subprocess.Popen[bytes]:
@@ -89,3 +87,10 @@ def make_topic(kafka: str) -> Callable[[int], str]:
         return name
 
     return make
+
+
+@pytest.fixture
+def whole_system(tmp_path_factory: pytest.TempPathFactory, jar_cache: Path) -> Iterator[RunningSystem]:
+    """A system of its own with short intervals, nothing started yet; leaves nothing behind, and asserts so."""
+    with RunningSystem(tmp_path_factory.mktemp("system"), jar_cache, **SHORT_INTERVALS) as running:
+        yield running

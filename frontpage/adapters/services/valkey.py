@@ -26,6 +26,8 @@ def command(directory: Path, port: int, *, max_memory: int) -> list[str]:
         f"port {port}",
         f'dir "{directory.resolve()}"',
         "daemonize no",
+        # the title would overwrite the environment, by which the process manager knows its own
+        "set-proc-title no",
         "protected-mode yes",
         "appendonly yes",
         "appendfsync everysec",
