@@ -117,7 +117,9 @@ def diversify(
     vectors, version = _vectors(pool)
     closest = np.zeros(len(pool), dtype=np.float32)
     sources = np.unique([c.publisher_id for c in pool], return_inverse=True)[1]
-    topics = [_topics(c) for c in pool]
+    topics = [frozenset(c.topics) for c in pool]
+    # a story without topics of its own is varied by its section instead, as long as others are left
+    sections = [frozenset() if c.topics else frozenset(f"section/{s}" for s in c.sections[:1]) for c in pool]
     is_top = np.array([c.story_id in top_stories for c in pool])
     free = np.ones(len(pool), dtype=bool)
     used_sources = np.zeros(len(pool), dtype=np.int64)
@@ -135,6 +137,8 @@ def diversify(
             full = {topic for topic, times in used_topics.items() if times >= limits.per_topic}
             if full:
                 allowed &= np.array([full.isdisjoint(words) for words in topics])
+                varied = allowed & np.array([full.isdisjoint(words) for words in sections])
+                allowed = varied if varied.any() else allowed
         if place == 0 and pinned is not None:
             first = np.array([c.story_id == pinned for c in pool])
             allowed = allowed & first if (allowed & first).any() else allowed
@@ -147,7 +151,7 @@ def diversify(
         free[choice] = False
         has_top = has_top or bool(is_top[choice])
         used_sources[sources[choice]] += 1
-        for topic in topics[choice]:
+        for topic in topics[choice] | sections[choice]:
             used_topics[topic] = used_topics.get(topic, 0) + 1
         same = version == version[choice]
         closest = np.maximum(closest, np.where(same, vectors @ vectors[choice], 0.0))
@@ -194,11 +198,6 @@ def _strongest(profile: Profile, kind: str, words: Sequence[str], bar: float) ->
         return ""
     word = max(words, key=lambda w: sums.get(w, 0.0), default="")
     return word if word and sums.get(word, 0.0) >= bar * total else ""
-
-
-def _topics(candidate: Candidate) -> frozenset[str]:
-    """What the topic limit counts: every topic of the story, or its first section when it has none."""
-    return frozenset(candidate.topics or candidate.sections[:1])
 
 
 def _vectors(pool: Sequence[Candidate]) -> tuple[Floats, np.ndarray[tuple[int], np.dtype[np.int64]]]:

@@ -52,7 +52,7 @@ def test_the_hard_limits_hold_for_any_pool(rows, tops, alpha):
     assert all(a != b for a, b in itertools.pairwise(sources)), "no publisher twice in a row"
     head = sources[:20]
     assert all(head.count(source) <= 2 for source in head), "at most 2 of a source in the top 20"
-    topics = [t for c in order[:10] for t in (c.topics or c.sections[:1])]
+    topics = [t for c in order[:10] for t in c.topics]
     assert all(topics.count(topic) <= 2 for topic in topics), "at most 2 of a topic in the first 10"
 
 
@@ -68,6 +68,13 @@ def test_a_top_story_outside_the_shortlist_still_gets_its_place():
     pool = [story(i, topics=[f"t{i}"], vector=unit(i % 7)) for i in range(700)]
     order = diversify(pool, np.linspace(1, 0, 700).astype(np.float32), top_stories={"s699"})
     assert 699 in order[: LIMITS.top_story_by]
+
+
+def test_stories_without_topics_are_varied_by_section_and_never_cut_the_list_short():
+    pool = [story(i, sections=("world",)) for i in range(8)] + [story(8 + i, sections=("sports",)) for i in range(2)]
+    order = diversify(pool, np.linspace(1, 0.9, 10).astype(np.float32), alpha=1.0)
+    assert order[:4] == [0, 1, 8, 9]
+    assert len(order) == 10
 
 
 def test_a_pinned_breaking_story_opens_the_list():
