@@ -40,10 +40,12 @@ from frontpage.adapters.services import valkey as valkey_service
 from frontpage.adapters.services.ports import free_port
 from frontpage.contracts.events import ArticleEvent, DeadLetter, FeedItem, PollOutcome
 from frontpage.contracts.topics import ALL, ARTICLES, ITEMS_DEAD, ITEMS_RAW, POLLS
+from frontpage.domain.entities import Gazetteer
 from frontpage.domain.ids import digest
 from frontpage.domain.schedule import Policy
 from frontpage.settings import Settings
 from streaming.ingest.enrich import BATCH, Enrich
+from streaming.ingest.labels import Labeller
 from streaming.ingest.pages import Pages
 from streaming.ingest.poller import Poller
 from streaming.ingest.polling import Polling
@@ -165,6 +167,7 @@ def _enrich(bus: Bus, store: redis.Redis, port: int, clock: FastClock, encoders:
             None,
             rows=ArticleRows(store),
             encoders=encoders,
+            labeller=Labeller(Gazetteer()),
             clock=clock,
             runner=runner,
         )

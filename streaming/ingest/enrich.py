@@ -21,13 +21,14 @@ from frontpage.adapters.article_rows import ArticleRows, Ruling
 from frontpage.adapters.bus import Outgoing, Record
 from frontpage.adapters.encoder import EncoderSet
 from frontpage.adapters.loop import dead_letter, decoded, run_transactional
+from frontpage.adapters.parse.gazetteer import gazetteer
 from frontpage.contracts.events import FeedItem
 from frontpage.contracts.topics import ITEMS_RAW
 from frontpage.domain.article import ArticleSignals, embedding_text
 from frontpage.domain.ids import article_id, digest
 from frontpage.runtime import Runtime, run_process
 from streaming.ingest.events import event_of, offer_of, signals_of
-from streaming.ingest.labels import label
+from streaming.ingest.labels import Labeller
 from streaming.ingest.pages import Dead, Draft, Dropped, Fate, Later, Pages
 from streaming.ingest.publishers import PublisherBook
 from streaming.ingest.thumbs import Thumbs
@@ -56,6 +57,7 @@ class Enrich:
         *,
         rows: ArticleRows,
         encoders: EncoderSet,
+        labeller: Labeller,
         clock: Clock,
         runner: asyncio.Runner,
     ) -> None:
@@ -63,6 +65,7 @@ class Enrich:
         self._thumbs = thumbs
         self._rows = rows
         self._encoders = encoders
+        self._labeller = labeller
         self._clock = clock
         self._runner = runner
         self._unconfirmed: list[tuple[str, int]] = []
@@ -137,7 +140,7 @@ class Enrich:
         if self._thumbs is not None:
             wanted = [draft.image for draft, _ in speaking if draft.image and draft.publisher.thumb_allowed]
             thumbs = self._runner.run(self._thumbs.make(wanted))
-        labels = [label(draft) for draft, _ in speaking]
+        labels = [self._labeller.label(draft) for draft, _ in speaking]
         signals = [signals_of(draft, ruling, found) for (draft, ruling), found in zip(speaking, labels, strict=True)]
         signals = self._encoded(speaking, signals)
         now = self._clock.now()
@@ -182,6 +185,7 @@ def main(runtime: Runtime, stop: threading.Event) -> None:
             Thumbs(tier, runtime.redis),
             rows=ArticleRows(runtime.redis),
             encoders=encoders,
+            labeller=Labeller(gazetteer()),
             clock=runtime.clock,
             runner=runner,
         )

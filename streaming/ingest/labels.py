@@ -1,17 +1,30 @@
-"""Sections, entities, places and topics of a draft, by the domain's rules."""
+"""Sections, entities, places and topics of a draft, by the domain's rules. The body is read in memory only.
+
+Places of the registry (a local paper's town) are known beside the gazetteer's, so that small towns are found in texts.
+Topics are the publisher's own tags as slugs, sections among them left out. Not here: the rules themselves
+(`domain/sections.py`, `domain/entities.py`).
+"""
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from frontpage.domain.entities import Gazetteer, tag
+from frontpage.domain.sections import sections_of
 
 if TYPE_CHECKING:
     from streaming.ingest.pages import Draft
 
+#: Tags beyond these say more about search engines than about the article.
+MOST_TOPICS: Final = 8
+LONGEST_TOPIC: Final = 60
+
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What an article is about; ids of sections, names of the rest."""
+    """What an article is about; section ids, canonical names of entities and places, topic slugs."""
 
     sections: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
@@ -19,6 +32,26 @@ class Labels:
     topics: tuple[str, ...] = ()
 
 
-def label(draft: Draft) -> Labels:
-    """The labels of a draft."""
-    return Labels(places=(draft.publisher.place,) if draft.publisher.place else ())
+class Labeller:
+    """Labels drafts with one gazetteer."""
+
+    def __init__(self, gazetteer: Gazetteer) -> None:
+        self._gazetteer = gazetteer
+
+    def label(self, draft: Draft) -> Labels:
+        """The labels of a draft; its home town counts as a place of a local paper's article."""
+        sections = sections_of(draft.section, draft.link, draft.keywords)
+        tagged = tag(draft.title, draft.lead, draft.body, draft.language, self._gazetteer)
+        home = draft.publisher.place
+        places = [*tagged.places, *([home] if home and home not in tagged.places else [])]
+        topics = [topic for word in draft.keywords if (topic := slug(word)) and topic not in sections]
+        return Labels(
+            tuple(sections), tuple(tagged.entities), tuple(places), tuple(dict.fromkeys(topics))[:MOST_TOPICS]
+        )
+
+
+def slug(word: str) -> str:
+    """`World Cup 2026` -> `world-cup-2026`, in any script; empty when nothing is left or it is a sentence."""
+    folded = unicodedata.normalize("NFKC", word).casefold()
+    found = "-".join("".join(c if c.isalnum() else " " for c in folded).split())
+    return found if len(found) <= LONGEST_TOPIC else ""

@@ -12,8 +12,6 @@ import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from frontpage.adapters.parse.thumbnails import make_thumbnail
-
 from frontpage.adapters.redis_store import store_errors
 from frontpage.contracts.views import THUMB
 from frontpage.domain.ids import digest
@@ -58,6 +56,9 @@ class Thumbs:
     async def _one(self, url: str, slots: asyncio.Semaphore) -> str | None:
         thumb = digest(url)
         key = THUMB.key(thumb=thumb)
+        # Pillow is loaded by the first picture, not by every process that imports this module
+        from frontpage.adapters.parse.images import thumbnail
+
         async with slots:
             try:
                 with store_errors():
@@ -66,7 +67,7 @@ class Thumbs:
                 answer = await self._fetcher.get(url, kind="image")
                 if not 200 <= answer.status < 300:
                     return None
-                small = await asyncio.to_thread(make_thumbnail, answer.body)
+                small = await asyncio.to_thread(thumbnail, answer.body)
                 with store_errors():
                     await asyncio.to_thread(self._store.set, key, small, THUMB.ttl)
             except (FetchError, UnreadableInput, ServiceUnavailable) as error:

@@ -32,9 +32,11 @@ from frontpage.adapters.redis_store import open_redis
 from frontpage.contracts.events import ArticleEvent, DeadLetter, FeedItem
 from frontpage.contracts.story_codec import article_signals
 from frontpage.contracts.views import Publisher
+from frontpage.domain.entities import Gazetteer
 from frontpage.domain.ids import article_id, url_key
 from frontpage.domain.languages import partition_of
 from streaming.ingest.enrich import Enrich
+from streaming.ingest.labels import Labeller
 from streaming.ingest.pages import Pages
 from streaming.ingest.publishers import PublisherBook
 from streaming.ingest.registry import Registry
@@ -97,6 +99,7 @@ def enrich(server, store, bus, *, patience: float = 3.0, timeout: float = 1.0, w
             Thumbs(tier, store),
             rows=ArticleRows(store),
             encoders=EncoderSet(HashEncoder("en@1"), HashEncoder("other@1")),
+            labeller=Labeller(Gazetteer()),
             clock=clock,
             runner=runner,
         )
