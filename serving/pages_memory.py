@@ -36,7 +36,7 @@ from frontpage.domain.tokens import KeyRing
 from frontpage.errors import FrontpageError
 from serving.cards import CardMaker, Placement, Surface
 from serving.metrics import Metrics
-from serving.pool import Pool, place_key
+from serving.pool import Pool, place_keys
 from serving.render import Body
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class PageMemory:
         pool = self.pools.get(edition)
         if pool is None or self.age(pool.generated_at) > SERVABLE:
             return None
-        at_home = {p.publisher_id for p in self.publishers.values() if p.place and place_key(p.place) == place}
+        at_home = {p.publisher_id for p in self.publishers.values() if p.place and place in place_keys(p.place)}
         found = set(pool.by_place.get(place, ()))
         for publisher in at_home:
             found.update(pool.by_source.get(publisher, ()))

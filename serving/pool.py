@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -54,7 +55,7 @@ class Pool:
             {card.story_id: at for at, card in enumerate(cards)},
             _index((at, (*cards[at].topics, *cards[at].sections, *cards[at].entities)) for at in newest),
             _index((at, (cards[at].top.publisher_id,)) for at in newest),
-            _index((at, [place_key(place) for place in cards[at].places]) for at in newest),
+            _index((at, [key for place in cards[at].places for key in sorted(place_keys(place))]) for at in newest),
             tuple(hottest),
             matrices,
         )
@@ -68,8 +69,13 @@ class Pool:
 
 
 def place_key(place: str) -> str:
-    """How a place is spelt in addresses: lower case, words joined by dashes."""
-    return "-".join(place.lower().split())
+    """How a place is spelt in addresses: lower case, everything but letters and digits is a dash."""
+    return "-".join(filter(None, re.split(r"[\W_]+", place.casefold())))
+
+
+def place_keys(place: str) -> frozenset[str]:
+    """Under what a place is found: `Halifax, GB` as `halifax-gb` and, shared with its namesakes, `halifax`."""
+    return frozenset(filter(None, (place_key(place), place_key(place.split(",", maxsplit=1)[0]))))
 
 
 def _index(rows: Iterable[tuple[int, Iterable[str]]]) -> dict[str, tuple[int, ...]]:

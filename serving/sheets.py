@@ -54,9 +54,13 @@ class Sheets:
             version=version, stale_minutes=stale_minutes,
         )  # fmt: skip
 
-    def story(self, story: Story, edition: Edition, now: float, sections: Sequence[str]) -> Body:
-        """The HTML of Full Coverage."""
-        return self._html("story.html", edition, now, story=story, title=story.headline, section="", sections=sections)
+    def story(
+        self, story: Story, edition: Edition, now: float, *, sections: Sequence[str], linked: frozenset[str]
+    ) -> Body:
+        """The HTML of Full Coverage; `linked` are the related topics that have a page."""
+        return self._html(
+            "story.html", edition, now, story=story, title=story.headline, section="", sections=sections, linked=linked
+        )
 
     def private(self, template: str, edition: Edition, now: float, **context: Any) -> Body:
         """A page of the signed-in part."""

@@ -25,7 +25,7 @@ from frontpage.domain.languages import direction, primary_subtag
 from frontpage.errors import NotFound, ServiceUnavailable
 from serving.cards import CardMaker, Placement
 from serving.pages_memory import SERVABLE, PageMemory
-from serving.pool import place_key
+from serving.pool import place_keys
 
 log = logging.getLogger(__name__)
 STORY_ID: Final = re.compile(r"[0-9a-z]{1,32}\Z")
@@ -124,11 +124,11 @@ def story_of(row: StoryRow, maker: CardMaker, card: PageCard | None, linked: Seq
             originals.append(member)
     # the token's time is the story's last change, so that two servers make the same bytes
     place = Placement(home_edition(row.language).id, "story", "", 0, row.updated_at)
-    places = {place_key(p) for m in members for p in m.article.places}
+    places = {key for m in members for p in m.article.places for key in place_keys(p)}
     refs: list[tuple[StoryMember, ArticleRef]] = []
     for at, member in enumerate(sorted(originals, key=lambda m: -m.article.first_seen_at)[:SHOWN], start=1):
         publisher = maker.publisher(member.article.publisher_id)
-        local = bool(publisher and publisher.place and place_key(publisher.place) in places)
+        local = bool(publisher and publisher.place and not places.isdisjoint(place_keys(publisher.place)))
         also = list(dict.fromkeys(copies.get(member.article.article_id, [])))
         where = Placement(place.edition, "story", "", at, place.issued_at)
         refs.append((member, maker.article(member.article, row.story_id, where, also=also, local=local)))

@@ -39,7 +39,9 @@ def story(request: Request, serving: Parts, story_id: str) -> Response:
     sections = serving.memory.editions().get(edition.id, [])
     # ages count from the newest page in memory, never from the request: the same bytes for everyone
     now = max((page.snapshot.generated_at for page in list(serving.memory.pages.values())), default=serving.clock.now())
-    return answer(request, serving.sheets.story(found, edition, now, sections), STORIES)
+    pool = serving.memory.pools.get(edition.id)
+    linked = frozenset(topic for topic in found.related_topics if pool is not None and topic in pool.by_topic)
+    return answer(request, serving.sheets.story(found, edition, now, sections=sections, linked=linked), STORIES)
 
 
 @router.get("/{edition}")

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from serving.limits import RateLimiter
+from serving.pool import place_key, place_keys
 from serving.render import Body
 from serving.words import WORDS, age, count_sources, pretty, words
 
@@ -61,3 +62,9 @@ def test_equal_content_is_equal_bytes_in_both_encodings():
     assert one == two
     assert one.etag != one.packed_etag
     assert Body.of(b"tiny", "text/plain").packed is None
+
+
+def test_places_are_found_with_and_without_their_country():
+    assert place_keys("Halifax, GB") == {"halifax-gb", "halifax"}
+    assert place_keys("Port Alder") == {place_key("port-alder")} == {"port-alder"}
+    assert place_key("São Tomé") == "são-tomé"
