@@ -39,6 +39,8 @@ class BreakingAlert(Event):
     originals: int
     publishers: int
     tail_probability: float
+    #: when the burst's densest window ended; the label and the pin last two hours from here
+    burst_at: float | None = None
     at: float
 
 

@@ -25,10 +25,11 @@ class BurstPolicy:
     publishers: int = 5
     authority: float = 0.5
     tail: float = 1e-6
-    #: A label and its pin end this long after the burst was confirmed.
+    #: A label and its pin end this long after the burst.
     pinned: float = 7200.0
-    #: How far back a burst may lie and still be news: a ranker that was down for less does not miss it.
-    horizon: float = 1800.0
+    #: How far back a burst may lie and still be seen: as long as it would be pinned, so that a stop or a backlog
+    #: before the ranker delays the label and does not lose it.
+    horizon: float = 7200.0
     #: Originals per window of a new story while the batch layer has no `topic_baselines` for its topic.
     #: Most stories of the labelled sets get one or two originals in their first hour; 0.5 in 5 minutes is
     #: several times that, so the prior errs towards silence.

@@ -2,6 +2,7 @@
 
 Signals per story (editions document, "Ranking"):
 - coverage   log(1 + sum of authority) over distinct publishers with an original in the last 6 h; copies add nothing
+- standing   the same over the story's whole life, with little weight: it orders stories that nobody reported lately
 - velocity   originals of the last 30 min against the story's own previous rate
 - freshness  half-life 4 h of the latest original, by first-seen time and never by a claimed date
 - relevance  per edition: share of coverage from publishers of its region, plus places in it
@@ -30,7 +31,11 @@ class ScorePolicy:
     half_life: float = 4 * 3600.0
     #: Stories without an article for this long are not ranked (documents: articles of the last 24 hours).
     active: float = 24 * 3600.0
+    #: A language with fewer active stories than this (a quiet night, a backlog after a stop) also shows older ones,
+    #: as long as they are open: an old page is better than a blank one.
+    enough: int = 30
     coverage_weight: float = 1.0
+    standing_weight: float = 0.05
     velocity_weight: float = 0.35
     #: Below coverage: readers' clicks follow position, so they may tip a balance but not make a front page.
     clicks_weight: float = 0.15
@@ -59,10 +64,12 @@ class Report:
 class Measure:
     """What is the same for all editions. `shares`: authority-weighted part of coverage per country, sums to 1.
 
-    `geo`: share of the counted articles that name a place of the region. Times are seconds since 1970.
+    `geo`: share of the articles that name a place of the region. Both are of the last 6 hours, or of the whole story
+    when those are empty. Times are seconds since 1970.
     """
 
     coverage: float
+    standing: float
     velocity: float
     freshness: float
     originals_6h: int
@@ -80,11 +87,10 @@ def measure(reports: Sequence[Report], now: float, policy: ScorePolicy = DEFAULT
         return None
     latest = max(report.first_seen for report in originals)
     counted = [report for report in originals if now - report.first_seen <= policy.coverage_window]
-    authority: dict[str, float] = {}
-    country: dict[str, str] = {}
-    for report in counted:
-        authority[report.publisher_id] = max(authority.get(report.publisher_id, 0.0), report.authority)
-        country[report.publisher_id] = report.country
+    covering = _by_publisher(counted)
+    basis = counted or originals
+    authority = covering or _by_publisher(originals)
+    country = {report.publisher_id: report.country for report in basis}
     total = sum(authority.values())
     shares: dict[str, float] = {}
     # a story that nobody of authority covers still has a region: count such publishers equally
@@ -92,21 +98,29 @@ def measure(reports: Sequence[Report], now: float, policy: ScorePolicy = DEFAULT
         part = authority[publisher] / total if total > 0 else 1 / len(country)
         shares[region] = shares.get(region, 0.0) + part
     geo: dict[str, float] = {}
-    for report in counted:
+    for report in basis:
         for place in report.places:
-            geo[place] = geo.get(place, 0.0) + 1 / len(counted)
+            geo[place] = geo.get(place, 0.0) + 1 / len(basis)
     recent = sum(1 for report in counted if now - report.first_seen <= policy.velocity_window)
     return Measure(
-        coverage=math.log1p(total),
+        coverage=math.log1p(sum(covering.values())),
+        standing=math.log1p(sum(_by_publisher(originals).values())),
         velocity=velocity([report.first_seen for report in originals], now, policy),
         freshness=0.5 ** (max(0.0, now - latest) / policy.half_life),
         originals_6h=len(counted),
         originals_30m=recent,
-        publishers=len(authority),
+        publishers=len(covering),
         latest=latest,
         shares=shares,
         geo=geo,
     )
+
+
+def _by_publisher(reports: Iterable[Report]) -> dict[str, float]:
+    authority: dict[str, float] = {}
+    for report in reports:
+        authority[report.publisher_id] = max(authority.get(report.publisher_id, 0.0), report.authority)
+    return authority
 
 
 def velocity(first_seen: Iterable[float], now: float, policy: ScorePolicy = DEFAULT_POLICY) -> float:
@@ -140,6 +154,7 @@ def score(
     clicks = math.log1p(max(0.0, clicks_per_minute))
     weight = (
         policy.coverage_weight * measured.coverage
+        + policy.standing_weight * measured.standing
         + policy.velocity_weight * max(0.0, measured.velocity)
         + policy.clicks_weight * clicks
     )

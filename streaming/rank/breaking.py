@@ -42,7 +42,7 @@ class Press:
 
 @dataclass(slots=True)
 class Pin:
-    """A story that burst: when, and in which editions that has been announced."""
+    """A story that burst: when its densest window ended, and in which editions that has been announced."""
 
     since: float
     editions: set[str] = field(default_factory=set)
@@ -59,8 +59,9 @@ class Breaking:
     def restore(self, alerts: Iterable[BreakingAlert]) -> None:
         """Take up what was announced before."""
         for alert in alerts:
-            pin = self.pins.setdefault(alert.story_id, Pin(alert.at))
-            pin.since = min(pin.since, alert.at)
+            since = alert.at if alert.burst_at is None else alert.burst_at
+            pin = self.pins.setdefault(alert.story_id, Pin(since))
+            pin.since = min(pin.since, since)
             pin.editions.update(alert.editions)
 
     def look(self, story: RankStory, now: float, baseline: float | None = None) -> bool:
@@ -74,7 +75,7 @@ class Breaking:
         burst = detect(originals, now=now, baseline=baseline, policy=self.policy)
         if burst is None:
             return False
-        self.pins[story.story_id] = Pin(now)
+        self.pins[story.story_id] = Pin(burst.ended)
         self._facts[story.story_id] = (burst.originals, burst.publishers, burst.tail)
         return True
 
@@ -112,6 +113,7 @@ class Breaking:
             originals=originals,
             publishers=publishers,
             tail_probability=tail,
+            burst_at=pin.since,
             at=now,
         )
         pin.editions.update(fresh)

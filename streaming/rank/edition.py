@@ -176,7 +176,7 @@ class EditionRank:
 
 def reason(row: Ranked, edition: Edition) -> str:
     """Why a story stands where it does, in words a reader understands."""
-    sources = row.story.sources
+    sources = len(row.story.publishers())
     recent = row.measured.originals_30m
     if row.breaking:
         return f"Breaking: {sources} sources are reporting it"

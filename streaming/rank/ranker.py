@@ -196,9 +196,11 @@ class Ranker:
     def _measure(self, now: float) -> tuple[dict[str, list[tuple[RankStory, Measure]]], set[str]]:
         """Active stories with their measures by language, and the ids of those that are breaking."""
         by_language: dict[str, list[tuple[RankStory, Measure]]] = {}
+        older: dict[str, list[RankStory]] = {}
         bursting: set[str] = set()
         for story in self.stories.ranked.values():
             if now - story.latest_article > DEFAULT_POLICY.active:
+                older.setdefault(story.language, []).append(story)
                 continue
             measured = measure(story.reports, now)
             if measured is None:
@@ -206,6 +208,11 @@ class Ranker:
             by_language.setdefault(story.language, []).append((story, measured))
             if self.breaking.look(story, now):
                 bursting.add(story.story_id)
+        for language, stories in older.items():
+            active = by_language.setdefault(language, [])
+            missing = DEFAULT_POLICY.enough - len(active)
+            newest = sorted(stories, key=lambda s: -s.latest_article)[: max(0, missing)]
+            active += [(story, measured) for story in newest if (measured := measure(story.reports, now)) is not None]
         return by_language, bursting
 
     def _matters(self, story: RankStory, measured: Measure, rank: EditionRank) -> bool:

@@ -256,6 +256,7 @@ def test_a_burst_is_labelled_pinned_and_announced_once_across_restarts(bus, stor
     assert (alert.editions, alert.originals) == (["en-GB"], 15)
     assert alert.tail_probability < 1e-6
     requests = [PollRequest.decode(r.value) for r in bus.records(POLL_REQUESTS.name)]
+    assert alert.burst_at == NOW - 280 + 14 * 18
     assert len(requests) == 8
     assert all(request and request.boost_until == NOW + 3600 for request in requests)
     again.cycle(NOW + 7300)
@@ -388,3 +389,12 @@ def test_exposure_survives_a_restart(bus, store, write):
     restored = again._ranks["en-GB"].exposure
     assert restored.total == pytest.approx(live.total, rel=0.02)
     assert restored.counts == pytest.approx(live.counts, rel=0.02)
+
+
+def test_a_burst_behind_a_backlog_is_labelled_late_and_for_the_rest_of_its_two_hours(bus, store, write):
+    register(store, **dict.fromkeys("abcdefgh", 0.8))
+    write(*burst())
+    made = ranker(bus, store)
+    assert made.cycle(NOW + 5400).breaking == 1
+    assert ranker(bus, store).cycle(NOW + 7100).breaking == 1
+    assert ranker(bus, store).cycle(NOW + 7300).breaking == 0

@@ -131,3 +131,19 @@ def test_neighbours_are_never_wrong_by_more_than_the_gap_and_settling_again_chan
 def test_a_small_lead_does_not_swap_and_a_large_one_does():
     assert settle(["a", "b"], {"a": 1.0, "b": 1.09}) == ["a", "b"]
     assert settle(["a", "b"], {"a": 1.0, "b": 1.11}) == ["b", "a"]
+
+
+def test_stories_that_nobody_reported_lately_are_still_in_order():
+    """Freshness, then standing and region: a quiet night has a front page too."""
+    older = measure([report("a", age=30 * HOUR)], NOW)
+    newer = measure([report("a", age=10 * HOUR)], NOW)
+    wider = measure([report("a", age=10 * HOUR), report("b", age=10 * HOUR)], NOW)
+    assert older is not None
+    assert newer is not None
+    assert wider is not None
+    assert newer.coverage == 0
+    assert 0 < score(older, region="GB")[0] < score(newer, region="GB")[0] < score(wider, region="GB")[0]
+    assert score(newer, region="US")[0] < score(newer, region="GB")[0]
+    live = measure([report("c", age=HOUR, authority=0.2)], NOW)
+    assert live is not None
+    assert score(live, region="GB")[0] > score(wider, region="GB")[0]
