@@ -155,9 +155,7 @@ def model(lake: Lake, store: redis.Redis) -> int:
 
 def proposals(lake: Lake, bus: Bus) -> int:
     """Send the proposals of the last re-clustering to their languages' writers; the writers judge them again."""
-    rows = _rows(lake, RECLUSTERS)
-    latest = max((row["at"] for row in rows), default=None)
-    records = [_record(row) for row in rows if row["at"] == latest]
+    records = [_record(row) for row in _rows(lake, RECLUSTERS)]
     if records:
         producer = bus.producer()
         try:

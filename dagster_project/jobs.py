@@ -10,7 +10,7 @@ _groups = dg.AssetSelection.groups
 _READ: Final = _groups("bronze", "silver")
 _STORIES: Final = dg.AssetSelection.assets(
     ["bronze", "story_changes"], ["silver", "stories"], ["silver", "story_members"], ["silver", "copies"],
-    ["serving", "proposals"],
+    ["bronze", "articles"], ["gold", "reclusters"], ["gold", "recluster_agreement"], ["serving", "proposals"],
 )  # fmt: skip
 _PROFILES: Final = dg.AssetSelection.assets(
     ["gold", "publisher_authority"], ["gold", "vector_projection"], ["gold", "reader_profiles"], ["serving", "views"]

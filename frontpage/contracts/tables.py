@@ -330,13 +330,13 @@ at DOUBLE - when fitted
 )  # fmt: skip
 
 RECLUSTERS: Final = Table(
-    "gold", "reclusters", "Merges and splits that the 48-hour re-clustering proposes to the writers.",
+    "gold", "reclusters", "Merges and splits that the last 48-hour re-clustering proposes to the writers.",
     _columns("""
 proposal_id STRING - same evidence, same id
 language STRING - primary subtag
 kind STRING - merge or split
 stories ARRAY<STRING> - stories to become one, or the one to split
-groups ARRAY<ARRAY<STRING>> - article ids of a split's parts
+groups ARRAY<ARRAY<STRING>> - article ids that leave the first story of a split
 evidence STRING - JSON
 watermark MAP<STRING, BIGINT> - story.changes offsets it has seen
 at DOUBLE - when proposed

@@ -48,11 +48,11 @@ def sample_log(
     languages: Iterable[str] = ("en", "de"),
     limit: int = 400,
     clicks: int = 600,
-    encoder: Any = None,
+    encoders: Callable[[str], Any] | None = None,
     spread: Callable[[str], int] = lambda key: int(digest(key, 6), 16) % 4,
 ) -> SampleLog:
     """The first `limit` articles of each language with their corrections, and up to `clicks` clicks on them."""
-    encoder = encoder or HashEncoder()
+    encoder_of = encoders or (lambda language: HashEncoder())
     log = SampleLog()
     clusterers: dict[int, Clusterer] = {}
     versions = []
@@ -73,6 +73,7 @@ def sample_log(
             publisher_id=publisher.id, publisher=publisher.name, entities=[article.place] if article.place else [],
             at=article.published_at, version=number, kind=article.kind,
         )  # fmt: skip
+        encoder = encoder_of(article.language)
         vector = encoder.encode([embedding_text(version.title, lead_of(text))])[0]
         signals = signals.with_vector(np.asarray(vector, dtype=np.float32), encoder.version)
         card = ArticleCard(

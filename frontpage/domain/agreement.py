@@ -1,0 +1,38 @@
+"""B-cubed agreement of two groupings of the same items: how far online stories and the re-clustering are alike.
+
+Precision of an item is the share of its group in `found` that shares its group in `truth`; recall the reverse; figures
+are means over items (Bagga and Baldwin 1998). Not for judging against labels with weights (benchmarks/evaluate.py).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """All in 0..1; 1 for two equal groupings (and for no items at all)."""
+
+    precision: float
+    recall: float
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean."""
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else 0.0
+
+
+def b_cubed(found: Mapping[str, str], truth: Mapping[str, str]) -> Agreement:
+    """Agreement of two maps from item to group, over the items that both know."""
+    items = found.keys() & truth.keys()
+    if not items:
+        return Agreement(1.0, 1.0)
+    both = Counter((found[item], truth[item]) for item in items)
+    left = Counter(found[item] for item in items)
+    right = Counter(truth[item] for item in items)
+    precision = sum(count * count / left[group] for (group, _), count in both.items()) / len(items)
+    recall = sum(count * count / right[group] for (_, group), count in both.items()) / len(items)
+    return Agreement(precision, recall)
