@@ -11,19 +11,18 @@ import re
 import unicodedata
 from typing import Final
 
+from frontpage.domain.wordlists import words
+
 #: HTML elements that end a line; any other tag is removed without a trace.
-_BLOCKS: Final = (
-    "p|div|br|li|ul|ol|h[1-6]|tr|td|th|table|blockquote|section|article|header|footer|hr|dd|dt|dl|pre|figure"
+_BLOCKS: Final = words(
+    """
+    p div br li ul ol h1 h2 h3 h4 h5 h6 tr td th table blockquote section article header footer hr dd dt dl pre figure
+    """
 )
-_BLOCK: Final = re.compile(rf"</?(?:{_BLOCKS})\b[^>]*>", re.IGNORECASE)
 #: Elements whose content is no text. Left open, a script or style runs to the end, as browsers read it.
-_DROPPED: Final = re.compile(
-    r"<(script|style)\b[^>]*>.*?(?:</\1\s*>|\Z)|<(template|noscript|svg|iframe|object|textarea)\b[^>]*>.*?</\2\s*>",
-    re.IGNORECASE | re.DOTALL,
-)
-_COMMENT: Final = re.compile(
-    r"<!--.*?-->|<!--[^>]*>|<!\[CDATA\[|\]\]>|<\?.*?\?>|<!doctype[^>]*>", re.IGNORECASE | re.DOTALL
-)
+_RUN_TO_END: Final = frozenset({"script", "style"})
+_DROPPED: Final = _RUN_TO_END | {"template", "noscript", "svg", "iframe", "object", "textarea"}
+_DECLARATION: Final = re.compile(r"<!doctype[^<>]*>|<!\[CDATA\[|\]\]>", re.IGNORECASE)
 #: A tag is a name of a known element; "5 <6 and x>3" and "<b2b>" are text.
 _ELEMENTS: Final = (
     "a|abbr|acronym|address|applet|area|article|aside|audio|b|base|basefont|bdi|bdo|bgsound|big|blink|blockquote|body|br|"
@@ -34,7 +33,7 @@ _ELEMENTS: Final = (
     "source|span|strike|strong|style|sub|summary|sup|svg|table|tbody|td|template|textarea|tfoot|th|thead|time|title|tr|"
     "track|tt|u|ul|var|video|wbr|xml|xmp|o:p"
 )
-_TAG: Final = re.compile(rf"</?(?:{_ELEMENTS})(?:[\s/][^<>]*)?/?>", re.IGNORECASE)
+_TAG: Final = re.compile(rf"<(/?)({_ELEMENTS})(?:[\s/][^<>]*)?/?>", re.IGNORECASE)
 _OPEN_TAG: Final = re.compile(rf"<(?:{_ELEMENTS})\s+[^<>]*\Z", re.IGNORECASE)
 _CONTROL: Final = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2028\u2029\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb"
@@ -67,11 +66,52 @@ def from_markup(text: str | None) -> str:
 
 
 def _strip_tags(text: str) -> str:
-    text = _COMMENT.sub(" ", text)
-    text = _DROPPED.sub(" ", text)
-    text = _BLOCK.sub(" ", text)
-    text = _TAG.sub("", text)
-    return _OPEN_TAG.sub("", text)
+    """Each step is linear in the text whatever is left open in it, because hostile markup is all open ends."""
+    text = _without(_without(text, "<!--", "-->"), "<?", "?>")
+    text = _DECLARATION.sub(" ", text)
+    return _OPEN_TAG.sub("", _without_elements(text, _DROPPED))
+
+
+def _without(text: str, opening: str, closing: str) -> str:
+    """Spans from `opening` to `closing` become a blank; one that is never closed loses its mark only up to a `>`."""
+    if opening not in text:
+        return text
+    kept: list[str] = []
+    place = 0
+    while (start := text.find(opening, place)) >= 0:
+        kept.append(text[place:start])
+        end = text.find(closing, start + len(opening))
+        if end < 0:
+            rest = text[start:].replace(opening, "")
+            head, mark, tail = rest.partition(">")
+            kept.append(tail if mark and "<" not in head else rest)
+            return " ".join(kept)
+        place = end + len(closing)
+    kept.append(text[place:])
+    return " ".join(kept)
+
+
+def _without_elements(text: str, dropped: frozenset[str]) -> str:
+    kept: list[str] = []
+    place = 0
+    inside: re.Match[str] | None = None
+    for match in _TAG.finditer(text):
+        name = match[2].lower()
+        if inside is not None:
+            if match[1] and name == inside[2].lower():
+                inside, place = None, match.end()
+            continue
+        kept.append(text[place : match.start()])
+        place = match.end()
+        if name in _BLOCKS:
+            kept.append(" ")
+        if name in dropped and not match[1]:
+            inside = match
+    if inside is None:
+        kept.append(text[place:])
+    elif inside[2].lower() not in _RUN_TO_END:
+        kept.append(_without_elements(text[inside.end() :], _RUN_TO_END))
+    return "".join(kept)
 
 
 def clip(text: str, length: int) -> str:

@@ -18,6 +18,8 @@ from frontpage.domain.text import plain
 from frontpage.domain.wordlists import words
 
 _SEPARATOR: Final = re.compile(r"\s+(?:--?|[–—―−‐·•»«›‹>/]|::|\*)\s+|\s*[|｜∣¦]\s*|\s*\u2503\s*")
+#: Characters looked at: no headline is longer, and hostile ones are made of separators.
+TITLE_LIMIT: Final = 1_000
 _TRAILING: Final = re.compile(r"(?:[\s|–—·•»]|\s-)+$")
 
 
@@ -27,7 +29,7 @@ def strip_site_name(title: str, names: Iterable[str], host: str = "") -> str:
     >>> strip_site_name("Rain stops play | City Wire", ["City Wire"])
     'Rain stops play'
     """
-    title = plain(title)
+    title = plain(title[:TITLE_LIMIT])
     known = {_key(name) for name in names if name}
     known |= _host_names(host)
     known.discard("")

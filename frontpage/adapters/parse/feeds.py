@@ -92,7 +92,7 @@ def _read(
     return join_twins(reading)
 
 
-_CHANNEL_LINK: Final = re.compile(r"<link>\s*(?:<!\[CDATA\[)?\s*(https?://[^<\]\s]+)", re.IGNORECASE)
+_CHANNEL_LINK: Final = re.compile(r"<link>\s*(?:<!\[CDATA\[\s*)?(https?://[^<\]\s]+)", re.IGNORECASE)
 _FIRST_ITEM: Final = re.compile(r"<(?:\w+:)?(?:item|entry)[\s>]", re.IGNORECASE)
 _ATOM: Final = re.compile(r"<(?:\w+:)?feed[\s>]", re.IGNORECASE)
 

@@ -15,6 +15,7 @@ from lxml import etree, html
 from frontpage.adapters.parse.decode import decode, unpack
 from frontpage.adapters.parse.sniff import sniff
 from frontpage.domain.text import plain
+from frontpage.domain.titles import TITLE_LIMIT
 from frontpage.errors import UnreadableInput
 
 #: Bytes after unpacking. The largest article in our captures has 2.9 MB, nine tenths of it scripts.
@@ -96,9 +97,9 @@ def _collect(page: Page) -> None:
         elif tag == "title":
             # A picture's own title (SVG) is not the page's.
             if not page.title and (element.getparent() is None or element.getparent().tag != "svg"):
-                page.title = plain(element.text_content())
+                page.title = plain(element.text_content()[:TITLE_LIMIT])
         elif tag == "h1":
-            heading = plain(element.text_content())
+            heading = plain(element.text_content()[:TITLE_LIMIT])
             if heading and len(page.headings) < 5:
                 page.headings.append(heading)
         elif tag == "base" and page.base is None:

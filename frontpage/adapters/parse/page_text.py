@@ -7,6 +7,7 @@ trafilatura for everything else. Short pages that all three find too short keep 
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any, Final
 
 from frontpage.domain.text import from_markup, plain
@@ -14,6 +15,9 @@ from frontpage.domain.wordlists import alternatives
 
 #: From this length on a text is an article's and no teaser's (characters; ideographs count threefold).
 ENOUGH: Final = 500
+#: Elements from which on a page is left to its paragraphs: trafilatura's time grows faster than the page. The largest
+#: article in our captures has 1,500.
+_ELEMENT_LIMIT: Final = 10_000
 _PARAGRAPH_ENOUGH: Final = 250
 _NOISE_TAGS: Final = frozenset(
     {
@@ -162,6 +166,8 @@ def _link_share(element: Any) -> float:
 def _trafilatura(root: Any, url: str) -> str:
     import trafilatura
 
+    if sum(1 for _ in islice(root.iter(), _ELEMENT_LIMIT + 1)) > _ELEMENT_LIMIT:
+        return ""
     try:
         found = trafilatura.bare_extraction(
             root, url=url or None, fast=True, include_comments=False, include_tables=False, with_metadata=False

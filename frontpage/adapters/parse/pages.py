@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from typing import Final
-from urllib.parse import urlsplit
 
 from frontpage.adapters.parse import html_tree, language, page_text
 from frontpage.adapters.parse.decode import header
 from frontpage.adapters.parse.html_tree import Page
 from frontpage.adapters.parse.page_dates import read_dates
+from frontpage.adapters.parse.page_title import page_title
 from frontpage.adapters.parse.readings import PageReading
 from frontpage.adapters.parse.structured import Structured, describes_other, read_structured
 from frontpage.domain.canonical import identify
@@ -24,13 +24,11 @@ from frontpage.domain.languages import direction, primary_subtag
 from frontpage.domain.licence import clip as clip_snippet
 from frontpage.domain.page_kind import kind_of
 from frontpage.domain.text import clip, direction_of, from_markup, plain, sentences
-from frontpage.domain.titles import alike, strip_site_name
 from frontpage.domain.urls import clean_link
 from frontpage.errors import UnreadableInput
 
 __all__ = ["PageReading", "read_page"]
 
-TITLE_LIMIT: Final = 500
 LEAD_SENTENCES: Final = 3
 _LEAD_LIMIT: Final = 1_200
 _AUTHORS: Final = 10
@@ -58,7 +56,7 @@ def read_page(
     page = html_tree.load(body, headers)
     data = read_structured(page.json_ld)
     names = _names(page, data, site_name)
-    title = _title(page, data, names, address)
+    title = page_title(page, data, names, address)
     identity = identify(
         address,
         canonicals=page.links.get("canonical", ()),
@@ -127,65 +125,6 @@ def _names(page: Page, data: Structured, site_name: str | None) -> list[str]:
         page.first("application-name", "apple-mobile-web-app-title"),
     )
     return list(dict.fromkeys(plain(name) for name in stated))
-
-
-_TITLE_META: Final = ("dc.title", "parsely-title", "sailthru.title", "title")
-
-
-def _title(page: Page, data: Structured, names: list[str], url: str) -> str:
-    """The page's headline: what its heading, its social title and its structured data agree on.
-
-    The title element wins only when it ends in the site's name, so that it is known where it ends, and words the same
-    headline otherwise: many papers keep a shortened text for sharing and the full one there.
-    """
-    host = urlsplit(url).hostname or ""
-    stated = [
-        title
-        for raw in (page.first("og:title", "twitter:title"), data.headline, page.title, page.first(*_TITLE_META))
-        if (title := strip_site_name(from_markup(raw), names, host)) and not _is_name(title, names, host)
-    ]
-    heading = _main_heading(page, names, host)
-    if not stated:
-        return clip(heading or strip_site_name(from_markup(page.title), names), TITLE_LIMIT)
-    chosen = stated[0]
-    if heading and any(alike(heading, title) >= _ALIKE for title in stated):
-        # The shorter of two that agree: a heading may hold a by-line, a head title the section and the site.
-        inside = [title for title in stated if title != heading and heading.startswith(title) and len(title) >= 15]
-        chosen = inside[0] if inside else heading
-    element = strip_site_name(page.title, names, host)
-    # A much shorter element is cut for search engines, unless heading and social title differ as well.
-    agreed = _key(heading) == _key(stated[0])
-    if (
-        (not agreed or len(element) * 4 >= len(chosen) * 3)
-        and element != page.title
-        and alike(element, chosen) >= _RELATED
-        and not (element.startswith(chosen) or chosen.startswith(element))
-        and not element.endswith(("…", "..."))
-    ):
-        chosen = element if _key(element) != _key(chosen) else chosen
-    return clip(chosen, TITLE_LIMIT)
-
-
-def _key(title: str) -> str:
-    return "".join(c for c in title.casefold() if c.isalnum())
-
-
-#: From this likeness on two texts may word one headline; below it, one of them is a template's.
-_RELATED: Final = 0.3
-#: From this likeness on (letter pairs, 0..1) a heading is a spelling of the stated title and not another text.
-_ALIKE: Final = 0.75
-
-
-def _main_heading(page: Page, names: list[str], host: str) -> str:
-    for heading in page.headings:
-        title = strip_site_name(heading, names, host)
-        if not _is_name(title, names, host) and len(title) <= TITLE_LIMIT:
-            return title
-    return ""
-
-
-def _is_name(title: str, names: list[str], host: str) -> bool:
-    return _key(title) in {_key(name) for name in [*names, host, host.removeprefix("www.")]}
 
 
 def _description(page: Page, data: Structured) -> str:

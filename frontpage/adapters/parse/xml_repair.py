@@ -15,8 +15,12 @@ from frontpage.errors import UnreadableInput
 
 _BAD: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _BREAK: Final = re.compile("[\x0b\x0c\x85]")
-_VERBATIM: Final = re.compile(r"(<!\[CDATA\[.*?\]\]>|<!--.*?-->)", re.DOTALL)
+_VERBATIM: Final = {"<![CDATA[": "]]>", "<!--": "-->"}
 _AMPERSAND: Final = re.compile(r"&(?:#([0-9]{1,7});|#[xX]([0-9a-fA-F]{1,6});|([A-Za-z][A-Za-z0-9._-]{0,63});)?")
+#: A "<" that opens no tag, or one that never closes.
+_BROKEN_TAG: Final = re.compile(r"<(?![A-Za-z_/?!:][^<>]*>)")
+_TAG: Final = re.compile(r"<(/?)[A-Za-z_:][^<>]*?(/?)>")
+DEPTH_LIMIT: Final = 2_000
 _XML_NAMES: Final = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _DECLARATION: Final = re.compile(r"^\s*<\?xml\b.*?\?>", re.DOTALL)
 _ENTITY: Final = re.compile(
@@ -29,7 +33,7 @@ _ENTITY_LIMIT: Final = 2_000
 
 def repair(text: str) -> tuple[str, list[str]]:
     """(well-formed-as-can-be text without declaration and document type, problems). Raises UnreadableInput
-    `entity-bomb` or `external-entity`.
+    `entity-bomb`, `external-entity` or `too-deep`.
     """
     problems: list[str] = []
     start = _DECLARATION.match(text)
@@ -42,13 +46,51 @@ def repair(text: str) -> tuple[str, list[str]]:
     clean = _BAD.sub("", clean)
     repaired = clean != text
     state = _References(entities, external)
-    parts = _VERBATIM.split(clean)
+    parts = _split_verbatim(clean)
     for place in range(0, len(parts), 2):
         if "&" in parts[place]:
             parts[place] = _AMPERSAND.sub(state.replace, parts[place])
+        parts[place], broken = _BROKEN_TAG.subn("&lt;", parts[place])
+        repaired = repaired or broken > 0
     if repaired or state.repaired:
         problems.append("repaired_xml")
+    _refuse_depth(parts)
     return "".join(parts), problems
+
+
+def _refuse_depth(parts: list[str]) -> None:
+    """Parsers take time with the square of the depth; real feeds nest some ten elements, sloppy markup some hundred."""
+    depth = 0
+    for part in parts[::2]:
+        for match in _TAG.finditer(part):
+            if match[1]:
+                depth = max(0, depth - 1)
+            elif not match[2]:
+                depth += 1
+                if depth > DEPTH_LIMIT:
+                    raise UnreadableInput(f"elements nested deeper than {DEPTH_LIMIT}", cause="too-deep")
+
+
+_OPENING: Final = re.compile(r"<!\[CDATA\[|<!--")
+
+
+def _split_verbatim(text: str) -> list[str]:
+    """Ordinary text at even places, CDATA sections and comments between; linear also when nothing is ever closed."""
+    parts: list[str] = []
+    place = 0
+    open_ended: set[str] = set()
+    start = 0
+    while match := _OPENING.search(text, place):
+        closing = _VERBATIM[match[0]]
+        end = -1 if closing in open_ended else text.find(closing, match.end())
+        place = match.end()
+        if end < 0:
+            open_ended.add(closing)
+            continue
+        parts += [text[start : match.start()], text[match.start() : end + 3]]
+        place = start = end + 3
+    parts.append(text[start:])
+    return parts
 
 
 class _References:
