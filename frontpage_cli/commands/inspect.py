@@ -6,7 +6,6 @@ on standard error, and exit code 1. Nothing here decides anything: the readers i
 
 from __future__ import annotations
 
-import importlib
 import json
 import time
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from frontpage.errors import UnreadableInput
+from frontpage_cli.commands import cluster
 
 if TYPE_CHECKING:
     from frontpage.adapters.parse.readings import FeedEntry, FeedMeta, PageReading, SitemapEntry
@@ -28,22 +28,12 @@ Json = Annotated[bool, typer.Option("--json", help="JSON on one line; without it
 
 
 def register(app: typer.Typer) -> None:
-    """Mounts `inspect` and its sub-commands; other areas add theirs to the same group by name."""
+    """Mounts `inspect` and its sub-commands; `inspect pair` is the clusterer's and stands in its module."""
     group = typer.Typer(no_args_is_help=True, help="What our readers make of one input, as JSON.")
     for name, command in _COMMANDS.items():
         group.command(name)(command)
-    _mount_pair(group)
+    group.command("pair")(cluster.inspect_pair)
     app.add_typer(group, name="inspect")
-
-
-def _mount_pair(group: typer.Typer) -> None:
-    """`inspect pair` is the clusterer's; it stands in its module."""
-    try:
-        cluster = importlib.import_module("frontpage_cli.commands.cluster")
-    except ModuleNotFoundError:
-        return
-    if hasattr(cluster, "inspect_pair"):
-        group.command("pair")(cluster.inspect_pair)
 
 
 def feed(
