@@ -96,7 +96,7 @@ def test_a_full_queue_drops_and_counts_rather_than_blocks(world):
 
 
 def test_too_many_requests_get_429_with_retry_after(valkey):
-    serving, _, _ = make(valkey, rate=1.0, burst=3)
+    serving, _, _ = make(valkey, rate=0.01, burst=3)
     with TestClient(create_app(serving)) as client:
         codes = [client.get("/v1/nothing").status_code for _ in range(5)]
         assert codes == [404, 404, 404, 429, 429]
