@@ -11,14 +11,13 @@ Run: `python -m streaming.rank.ranker`.
 from __future__ import annotations
 
 import logging
-import math
 import os
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
@@ -27,13 +26,11 @@ from frontpage.adapters.lease import HeldLease
 from frontpage.adapters.loop import FIRST_BACKOFF, LONGEST_BACKOFF, dead_letter
 from frontpage.adapters.pages import PageStore, RefusedPage
 from frontpage.adapters.redis_store import store_errors
-from frontpage.contracts.envelope import Event
 from frontpage.contracts.rank_events import BreakingAlert, RankDecision, TrendHot
 from frontpage.contracts.topics import ALERTS_BREAKING, RANK_DECISIONS, STORY_CHANGES
 from frontpage.contracts.vectors import Vector
-from frontpage.contracts.views import TRENDS, CandidatePool, PageCard, PageSnapshot, PoolEntry
+from frontpage.contracts.views import TRENDS, CandidatePool, PageSnapshot, PoolEntry
 from frontpage.domain.editions import EDITIONS
-from frontpage.domain.ids import digest
 from frontpage.domain.languages import LANGUAGE_PARTITIONS
 from frontpage.domain.scoring import DEFAULT_POLICY, Measure, measure
 from frontpage.errors import Fenced, ServiceUnavailable, UnreadableEvent
@@ -41,6 +38,7 @@ from frontpage.runtime import Runtime, run_process
 from streaming.rank.batch_views import BatchViews
 from streaming.rank.breaking import Breaking, Press, matters
 from streaming.rank.edition import PAGES, EditionRank, Ranked
+from streaming.rank.records import decision_of, events_of, expected_impressions, look_of
 from streaming.rank.sources import Sources
 from streaming.rank.state import RankStory, Stories
 from streaming.trends.feeds import FeedIndex
@@ -49,8 +47,6 @@ if TYPE_CHECKING:
     import redis
 
 log = logging.getLogger(__name__)
-
-E = TypeVar("E", bound=Event)
 
 PROCESS: Final = "rank.ranker"
 #: Virtual seconds after which an unchanged page is written again, so that its age says that the ranker lives.
@@ -114,14 +110,14 @@ class Ranker:
 
     def restore(self, now: float) -> None:
         """Take up pins, exposure and orders where the predecessor left them."""
-        self.breaking.restore(_events(self._bus, ALERTS_BREAKING.name, BreakingAlert))
+        self.breaking.restore(events_of(self._bus, ALERTS_BREAKING.name, BreakingAlert))
         self.breaking.forget(now)
         for edition_id in EDITIONS:
             page = self._pages.read(edition_id, "top")
             if page is not None:
                 self._rank_of(edition_id).order = [card.story_id for card in page.cards]
         last: dict[str, dict[int, RankDecision]] = {}
-        for decision in _events(self._bus, RANK_DECISIONS.name, RankDecision, RESTORED):
+        for decision in events_of(self._bus, RANK_DECISIONS.name, RankDecision, RESTORED):
             if decision.section != "top":
                 continue
             shown = last.setdefault(decision.edition, {})
@@ -250,7 +246,7 @@ class Ranker:
         if not rows:
             return
         cards = [rank.card(row) for row in rows]
-        look = _look(cards)
+        look = look_of(cards)
         if look == known.look and 0 <= now - known.at < REWRITE:
             return
         page = PageSnapshot(
@@ -269,7 +265,7 @@ class Ranker:
         cycle.pages.append((page, expected))
         decided = {row.story.story_id: (row.choice.article_id, cards[at].label) for at, row in enumerate(rows)}
         cycle.out += [
-            _decision(page, place, row, cards[place - 1].label)
+            decision_of(page, place, row, cards[place - 1].label)
             for place, row in enumerate(rows, start=1)
             # the top page is recorded whole, so that exposure can be added up again; a section's news only
             if section == "top" or known.decided.get(row.story.story_id) != decided[row.story.story_id]
@@ -302,61 +298,6 @@ class Ranker:
             rank.roll(now)
             minutes = min(REWRITE, max(0.0, until - decision.at)) / 60.0
             rank.exposure.add(decision.publisher_id, expected_impressions(decision.rank, minutes))
-
-
-def _look(cards: list[PageCard]) -> str:
-    """What a reader would notice: equal looks need no new version."""
-    return digest(
-        "|".join(
-            f"{c.story_id},{c.label},{c.top.article_id}@{c.top.version},{c.sources},{c.articles},"
-            f"{' '.join(s.article_id for s in c.supporting)},{c.also_published_by}"
-            for c in cards
-        )
-    )
-
-
-def expected_impressions(place: int, minutes: float) -> float:
-    """Of a card at `place` (from 1) of a top page for so many minutes; 1 is the first place for a minute.
-
-    One reader in log2(1 + place) is taken to see it. It stands in for measured impressions, which an edition has only
-    from its readers' beacons: the cap must hold from its first minute.
-    """
-    return minutes / math.log2(1 + place)
-
-
-def _decision(page: PageSnapshot, place: int, row: Ranked, label: str | None) -> Outgoing:
-    choice = row.choice
-    decision = RankDecision(
-        decision_id=f"{page.edition}/{page.section}/{page.version}/{place}",
-        edition=page.edition,
-        section=page.section,
-        page_version=page.version,
-        story_id=row.story.story_id,
-        rank=place,
-        score=round(row.score, 6),
-        parts=row.parts,
-        representative=choice.article_id,
-        publisher_id=choice.publisher_id,
-        lost=[
-            {"article_id": call.article_id, "publisher_id": call.publisher_id, "score": call.score, "why": call.why}
-            for call in choice.lost
-        ],
-        label=label,
-        at=page.generated_at,
-    )
-    return Outgoing(RANK_DECISIONS.name, page.edition, decision.encode())
-
-
-def _events(bus: Bus, topic: str, kind: type[E], newest: int | None = None) -> Iterable[E]:
-    """Readable events of a topic, or of about its `newest` records, partition by partition."""
-    for partition, end in bus.end_offsets(topic).items():
-        for record in bus.read(topic, partition, max(0, end - newest) if newest is not None else 0, end):
-            try:
-                event = kind.decode(record.value)
-            except UnreadableEvent:
-                continue
-            if event is not None:
-                yield event
 
 
 def tenure(runtime: Runtime, check: Callable[[], None], stop: threading.Event) -> None:
