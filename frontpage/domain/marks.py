@@ -55,7 +55,7 @@ _LABEL: Final = re.compile(
     r"exclusive|opinion|guest column|op-?ed|column|comment(?:ary)?|editorial|just in|eilmeldung|liveticker|"
     r"en vivo|última hora|en direct|ao vivo|diretta|срочно|молния|عاجل|速報|快讯)\s*(?:[|:–—-]|(?<=\)))\s*"
 )
-_TAIL: Final = re.compile(r"\s+[|–—-]\s+([^|–—]{2,40})$")
+_SEPARATOR: Final = re.compile(r"\s+[|–—-]\s+")
 #: Standing columns: the same title every day or week, so the title alone says nothing.
 _STANDING: Final = re.compile(
     r"(?i)^(?:the )?(?:letters?(?: to the editor)?|corrections?(?: and clarifications)?|front pages?|horoscopes?|"
@@ -129,15 +129,14 @@ def is_standing(core: str) -> bool:
 
 
 def _without_site(title: str, publisher: str, domain: str) -> str:
-    tail = _TAIL.search(title)
-    if tail and is_site(tail.group(1), publisher, domain):
-        return title[: tail.start()]
-    head, colon, rest = title.partition(": ")
-    if colon and is_site(head, publisher, domain):
-        return rest
-    head, bar, rest = title.partition(" - ")
-    if bar and is_site(head, publisher, domain):
-        return rest
+    parts = _SEPARATOR.split(title)
+    for at in range(1, len(parts)):
+        if is_site(parts[at], publisher, domain):
+            return title[: title.index(parts[at], len(parts[0]))].rstrip(" |–—-")
+    for mark in (": ", " - ", " | ", " – ", " — "):
+        head, found, rest = title.partition(mark)
+        if found and is_site(head, publisher, domain):
+            return rest
     return title
 
 

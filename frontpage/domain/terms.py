@@ -99,47 +99,59 @@ def counted(ids: Ids) -> tuple[Ids, Floats]:
 class TermWeights:
     """Inverse document frequencies of term ids: `idf = ln((N + 1) / (df + 0.5))`, at least 0.
 
-    `documents` and the (sorted) `ids`/`counts` are the prior; `observe` adds the first article of each new story
-    when `learn` is set. `ceiling` is the document count for unseen languages, so that weights have one scale.
+    `documents` and the (sorted) `ids`/`counts` are the prior, which speaks with the voice of `PRIOR` documents;
+    `observe` adds what arrives, so that a word that is everywhere this week (a war) tells its stories apart less.
+    Without a prior, counts are read as if `PRIOR` documents had been seen, so that weights keep one scale.
     """
 
-    CEILING: Final = 2_000
+    PRIOR: Final = 1_000
 
-    def __init__(self, documents: int = 0, ids: Ids | None = None, counts: Ids | None = None, *, learn: bool) -> None:
+    def __init__(self, documents: int = 0, ids: Ids | None = None, counts: Ids | None = None) -> None:
         self.documents = documents
         self._ids = ids if ids is not None else np.empty(0, dtype=np.uint32)
         self._counts = counts if counts is not None else np.empty(0, dtype=np.uint32)
-        self._learn = learn
         self._seen: dict[int, int] = {}
         self._seen_documents = 0
 
     def observe(self, ids: Ids) -> None:
         """Count one document's distinct term ids."""
-        if self._learn:
-            self._seen_documents += 1
-            for term in ids.tolist():
-                self._seen[term] = self._seen.get(term, 0) + 1
+        self._seen_documents += 1
+        seen = self._seen
+        for term in ids.tolist():
+            seen[term] = seen.get(term, 0) + 1
 
     def idf(self, ids: Ids) -> Floats:
         """float32 [n] for ids in any order."""
-        documents = max(self.documents + self._seen_documents, 1)
         frequency = np.zeros(len(ids), dtype=np.float64)
+        documents = float(self._seen_documents)
         if len(self._ids):
             at = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
-            frequency = np.where(self._ids[at] == ids, self._counts[at], 0).astype(np.float64)
+            frequency = np.where(self._ids[at] == ids, self._counts[at], 0) * (self.PRIOR / self.documents)
+            documents += self.PRIOR
         if self._seen:
             frequency = frequency + self._online(ids)
-        scale = max(documents, self.CEILING)
-        value = np.log((scale + 1.0) / (frequency * scale / documents + 0.5))
+        scale = max(documents, self.PRIOR)
+        value = np.log((scale + 1.0) / (frequency * (scale / max(documents, 1.0)) + 0.5))
         return np.maximum(value, 0.0).astype(np.float32)
+
+    def table(self) -> tuple[Ids, Ids]:
+        """The prior's ids, ascending, and their document counts."""
+        return self._ids, self._counts
+
+    def unknown(self, ids: Ids) -> list[bool]:
+        """For each id whether the prior does not have it; all False where there is no prior to know."""
+        if not len(self._ids):
+            return [False] * len(ids)
+        at = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
+        return [bool(new) for new in self._ids[at] != ids]
 
     def _online(self, ids: Ids) -> npt.NDArray[np.float64]:
         return np.fromiter((self._seen.get(term, 0) for term in ids.tolist()), dtype=np.float64, count=len(ids))
 
 
-def weigh(counts: Floats, idf: Floats) -> Floats:
-    """Unit-norm TF-IDF weights for damped counts; zeros stay zeros."""
-    values = counts * idf
+def weigh(counts: Floats | None, idf: Floats) -> Floats:
+    """Unit-norm TF-IDF weights for damped counts (None: each once); zeros stay zeros."""
+    values = idf if counts is None else counts * idf
     norm = math.sqrt(float(values @ values))
     return values / np.float32(norm) if norm > 0.0 else values
 

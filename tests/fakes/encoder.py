@@ -27,4 +27,5 @@ class HashEncoder:
             if not vectors[row].any():
                 vectors[row, 0] = 1.0
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return (vectors / norms).astype(np.float32)
+        unit: npt.NDArray[np.float32] = (vectors / norms).astype(np.float32)
+        return unit

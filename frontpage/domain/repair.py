@@ -1,0 +1,200 @@
+"""Fast repair and the judging of proposals: what online greed got wrong, put right without breaking story ids.
+
+Works inside the writer, on the stories as they are now. A merge keeps the older id and makes the other an alias; a
+split keeps the id with the larger half, each half cohesive and of `Policy.sources` publishers or more; a single member
+that fits another story better moves there. A story is touched at most once in `Policy.rest`. Not for finding proposals
+over two days (recluster.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from frontpage.domain import ids
+from frontpage.domain.clustering import BY_WORDS, CLIP, NEAREST, SAMPLE, Policy, Source
+from frontpage.domain.recluster import Proposal, cut
+from frontpage.domain.similarity import PairScorer, Prepared
+from frontpage.domain.story import Change, ChangeKind, Story
+
+if TYPE_CHECKING:
+    from frontpage.domain.clustering import Clusterer
+
+#: How far a member must fit another story better than its own before it moves.
+_MARGIN: Final = 1.0
+#: Members looked at when a story is tested for two halves.
+_SPLIT_SAMPLE: Final = 40
+
+
+def repair(clusterer: Clusterer, now: float, source: Source) -> list[Change]:
+    """Merges, then moves and splits, over stories updated within `Policy.recent`."""
+    work = _Pass(clusterer, now, source)
+    for language in clusterer.languages:
+        policy = clusterer.policy(language)
+        recent = [
+            story
+            for story in clusterer.book.stories.values()
+            if story.language == language and now - story.updated_at <= policy.recent
+        ]
+        recent.sort(key=lambda story: story.story_id)
+        for act in (work.merge, work.move_or_split):
+            for story in recent:
+                if clusterer.book.stories.get(story.story_id) is story and work.rested(story, policy):
+                    act(story, policy)
+    return work.changes
+
+
+def consider(clusterer: Clusterer, proposal: Proposal, now: float, source: Source) -> list[Change]:
+    """Apply a proposal if it still fits: stories open and rested, articles still there, scores above the bars."""
+    policy, book = clusterer.policy(proposal.language), clusterer.book
+    work = _Pass(clusterer, now, source)
+    named = [book.stories.get(book.resolve(story_id)) for story_id in proposal.stories]
+    stories = [story for story in named if story is not None and work.rested(story, policy)]
+    if len(stories) != len(proposal.stories) or len({story.story_id for story in stories}) != len(stories):
+        return []
+    if proposal.kind == "merge":
+        survivor = stories[0]
+        for other in stories[1:]:
+            if work.likeness(survivor, other, policy) > policy.join:
+                survivor, absorbed = _older(survivor, other)
+                work.emit("merge", survivor, absorbed=(absorbed.story_id,))
+        return work.changes
+    for group in proposal.groups:
+        work.leave(stories[0], stories[1] if len(stories) > 1 else None, group, policy)
+    return work.changes
+
+
+def average(scorer: PairScorer, left: Sequence[Prepared], right: Sequence[Prepared]) -> float:
+    """Mean clipped log-odds over all pairs across two groups; -CLIP for an empty group."""
+    if not left or not right:
+        return -CLIP
+    return float(np.mean([np.clip(scorer.logits(one, right), -CLIP, CLIP).mean() for one in left]))
+
+
+class _Pass:
+    """One pass over a clusterer's stories: applies changes as it goes and numbers them from its source."""
+
+    def __init__(self, clusterer: Clusterer, now: float, source: Source) -> None:
+        self.clusterer = clusterer
+        self.now = now
+        self.source = source
+        self.changes: list[Change] = []
+
+    def rested(self, story: Story, policy: Policy) -> bool:
+        return story.repaired_at is None or self.now - story.repaired_at >= policy.rest
+
+    def emit(self, kind: ChangeKind, story: Story | str, **fields: Any) -> None:
+        story_id, language = (story.story_id, story.language) if isinstance(story, Story) else (story, "")
+        language = fields.pop("language", language)
+        change = self.clusterer.change(
+            kind, story_id, language, self.now, source=self.source, ordinal=len(self.changes), **fields
+        )
+        self.clusterer.apply(change)
+        self.changes.append(change)
+
+    def likeness(self, left: Story, right: Story, policy: Policy) -> float:
+        return average(policy.scorer, self._sample(left), self._sample(right))
+
+    def merge(self, story: Story, policy: Policy) -> None:
+        """Join the story with the one most like it, if that is above the merge bar."""
+        index = self.clusterer.index(story.language)
+        centroid = index.open[story.story_id].centroid
+        near = index.nearest(centroid, NEAREST) if centroid is not None else []
+        for member in self._sample(story)[:1]:
+            near += [other for other in index.by_words(member, BY_WORDS) if other not in near]
+        best, score = None, policy.merge
+        for other_id in near:
+            other = self.clusterer.book.stories.get(other_id)
+            if other is None or other is story or not self.rested(other, policy):
+                continue
+            value = self.likeness(story, other, policy)
+            if value > score:
+                best, score = other, value
+        if best is not None:
+            survivor, absorbed = _older(story, best)
+            self.emit("merge", survivor, absorbed=(absorbed.story_id,), score=score)
+
+    def move_or_split(self, story: Story, policy: Policy) -> None:
+        """Move the worst member to a story that it fits better, or split the story where it falls into two."""
+        originals = self._prepared(story, [key for key, member in story.members.items() if member.copy_of is None])
+        if len(originals) < 2:
+            return
+        table = _matrix(policy.scorer, originals[:_SPLIT_SAMPLE])
+        count = len(table)
+        own = table.sum(axis=1) / (count - 1)
+        worst = int(np.argmin(own))
+        if own[worst] < policy.join and self._move(story, originals[worst], float(own[worst]), policy):
+            return
+        if count < 2 * policy.sources or len(story.sources) < 2 * policy.sources:
+            return
+        names = [prepared.article.article_id for prepared in originals[:count]]
+        links = [(names[i], names[j], float(table[i, j])) for i in range(count) for j in range(i)]
+        groups = sorted(cut(names, links, policy.part), key=lambda group: (-len(group), group))
+        for group in groups[1:]:
+            rest = [name for name in story.members if name not in group]
+            if _publishers(story, group) >= policy.sources <= _publishers(story, rest):
+                self._split(story, tuple(group))
+                return
+
+    def leave(self, origin: Story, target: Story | None, group: Sequence[str], policy: Policy) -> None:
+        """The articles of `group` leave `origin` for `target`, or for a new story, if that still fits."""
+        moved = tuple(article for article in group if article in origin.members)
+        rest = [article for article in origin.members if article not in moved]
+        if not moved or not rest:
+            return
+        inside, outside = self._prepared(origin, moved), self._prepared(origin, rest)
+        stay = average(policy.scorer, inside[:SAMPLE], outside[:SAMPLE])
+        if target is not None:
+            there = average(policy.scorer, inside[:SAMPLE], self._sample(target))
+            if there > max(policy.join, stay):
+                self.emit("move", target, from_story=origin.story_id, moved=moved, score=there)
+        elif stay < policy.part and _publishers(origin, moved) >= policy.sources <= _publishers(origin, rest):
+            self._split(origin, moved)
+
+    def _move(self, story: Story, member: Prepared, own: float, policy: Policy) -> bool:
+        best, score = None, max(policy.join, own + _MARGIN)
+        for other_id in self.clusterer.index(story.language).nearest(member.article.vector, NEAREST):
+            other = self.clusterer.book.stories.get(other_id)
+            if other is None or other is story or not self.rested(other, policy):
+                continue
+            value = average(policy.scorer, [member], self._sample(other))
+            if value > score:
+                best, score = other, value
+        if best is None:
+            return False
+        article_id = member.article.article_id
+        moved = (article_id, *(key for key, held in story.members.items() if held.copy_of == article_id))
+        self.emit("move", best, from_story=story.story_id, moved=moved, score=score)
+        return True
+
+    def _split(self, story: Story, moved: tuple[str, ...]) -> None:
+        copies = tuple(key for key, held in story.members.items() if held.copy_of in moved and key not in moved)
+        book = self.clusterer.book
+        new_id = ids.story_id(int(self.now * 1000), self.clusterer.partition, book.sequence + 1)
+        self.emit("split", new_id, language=story.language, from_story=story.story_id, moved=moved + copies)
+
+    def _sample(self, story: Story) -> list[Prepared]:
+        found = self.clusterer.index(story.language).open.get(story.story_id)
+        return found.sample(SAMPLE) if found is not None else []
+
+    def _prepared(self, story: Story, article_ids: Sequence[str]) -> list[Prepared]:
+        articles = self.clusterer.index(story.language).articles
+        return [articles[key] for key in article_ids if key in articles]
+
+
+def _older(left: Story, right: Story) -> tuple[Story, Story]:
+    return (left, right) if (left.created_at, left.story_id) <= (right.created_at, right.story_id) else (right, left)
+
+
+def _publishers(story: Story, article_ids: Sequence[str]) -> int:
+    members = (story.members[key] for key in article_ids if key in story.members)
+    return len({member.article.publisher_id for member in members if member.copy_of is None})
+
+
+def _matrix(scorer: PairScorer, members: Sequence[Prepared]) -> Any:
+    table = np.zeros((len(members), len(members)), dtype=np.float32)
+    for at in range(1, len(members)):
+        table[at, :at] = np.clip(scorer.logits(members[at], members[:at]), -CLIP, CLIP)
+    return table + table.T

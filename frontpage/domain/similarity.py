@@ -1,0 +1,272 @@
+"""How alike two articles are: named features of a pair, and the scorer that turns them into a log-odds of one event.
+
+Features are computed for one article against many at once (numpy over concatenated arrays), by the writer for each
+arrival, by repair, by Spark and by `frontpage similarity` alike. The scorer is logistic or gradient-boosted trees,
+learned by `benchmarks/train_scorer.py`, one per language group, evaluated here without its learning library.
+Not for choosing candidates (clustering.py) and not for copies (copies.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from frontpage.domain.article import ArticleSignals
+from frontpage.domain.fingerprint import MINHASH_SIZE
+from frontpage.domain.templates import Headline, headline, penalty
+from frontpage.domain.terms import Floats, Ids, TermWeights, hash_tokens, term_ids, tokens, weigh
+
+Matrix = npt.NDArray[np.float32]
+HOUR: Final = 3_600.0
+
+#: Order of the columns of `PairScorer.features`; a model names the ones it uses.
+FEATURES: Final = (
+    "dense",  # cosine of the vectors
+    "dense_z",  # the same, in deviations from each side's cosines with a fixed background
+    "head",  # TF-IDF cosine over words of title and lead
+    "title",  # TF-IDF cosine over words of the core titles
+    "pairs",  # TF-IDF cosine over word pairs of title and lead
+    "terms",  # TF-IDF cosine over words of title, lead and body
+    "rarest",  # idf of the rarest word of title and lead that both have, over 10
+    "shared",  # ln(1 + sum of the idf of shared words of title and lead)
+    "names",  # TF-IDF cosine over capitalised words
+    "names_inside",  # share of the idf of the shorter list of names that the other has too
+    "lead_inside",  # share of the shorter beginning's 3-word shingles that the other has too
+    "minhash",  # estimated Jaccard of the texts' 5-word shingles
+    "numbers_shared",  # share of the fewer numbers that the other has too
+    "numbers_differ",  # 1 when both name numbers and share none
+    "days_differ",  # 1 when both name weekdays or dates and share none
+    "days_shared",  # 1 when both name the same weekday or date
+    "bodies",  # how many of the two have a text beyond the title: 0, 0.5, 1
+    "brief",  # 1 / (1 + fewer words of the two heads / 10): how little there is to compare
+    "gap",  # ln(1 + hours apart / 6), 0 when a time is unknown
+    "timed",  # 1 when both times are known
+    "entities",  # ln(1 + tagged entities in common), 0 when a side has none
+)
+_COLUMN: Final = {name: column for column, name in enumerate(FEATURES)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Background:
+    """A fixed sample of what texts of one encoder look like: `centres` float32 [k, d], unit norm.
+
+    `near` is how many nearest centres make the local mean and deviation of a vector.
+    """
+
+    centres: Matrix
+    near: int = 16
+
+    def scale(self, vector: Floats) -> tuple[float, float]:
+        """Mean and deviation of the vector's cosines with its nearest centres."""
+        cosines = self.centres @ vector
+        nearest = np.partition(cosines, -self.near)[-self.near :]
+        return float(nearest.mean()), float(cosines.std()) + 1e-3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """An article with its words weighed once, ready to be compared many times."""
+
+    article: ArticleSignals
+    mean: float
+    deviation: float
+    head_idf: Floats
+    head: Floats
+    title_ids: Ids
+    title: Floats
+    pairs: Floats
+    terms: Floats
+    names_idf: Floats
+    names: Floats
+    headline: Headline
+
+
+class PairScorer:
+    """Features and log-odds for the articles of one encoder and one language group.
+
+    `model` is `LogisticModel` or `TreesModel`; log-odds 0 means as likely one event as not, on the training mix.
+    """
+
+    def __init__(self, model: Model, weights: TermWeights, background: Background | None) -> None:
+        self.model = model
+        self.weights = weights
+        self.background = background
+        self._columns = [_COLUMN[name] for name in model.features]
+
+    def prepare(self, article: ArticleSignals) -> Prepared:
+        """Weigh the article's words with the weights as they are now."""
+        words = tokens(article.core)
+        word_ids = term_ids(hash_tokens(words))
+        title_ids = np.unique(word_ids)
+        unknown = self.weights.unknown(word_ids)
+        head_idf = self.weights.idf(article.head)
+        names_idf = self.weights.idf(article.names)
+        mean, deviation = 0.0, 1.0
+        if self.background is not None and len(article.vector) == self.background.centres.shape[1]:
+            mean, deviation = self.background.scale(article.vector)
+        return Prepared(
+            article=article,
+            mean=mean,
+            deviation=deviation,
+            head_idf=head_idf,
+            head=weigh(None, head_idf),
+            title_ids=title_ids,
+            title=weigh(None, self.weights.idf(title_ids)),
+            pairs=weigh(None, self.weights.idf(article.pairs)),
+            terms=weigh(article.counts, self.weights.idf(article.terms)),
+            names_idf=names_idf,
+            names=weigh(None, names_idf),
+            headline=headline(article.core, [word for word, new in zip(words, unknown, strict=True) if new]),
+        )
+
+    def features(self, one: Prepared, others: Sequence[Prepared]) -> Matrix:
+        """float32 [n, len(FEATURES)] of `one` against each of `others`; symmetric in the two sides."""
+        count = len(others)
+        table = np.zeros((count, len(FEATURES)), dtype=np.float32)
+        if not count:
+            return table
+        a = one.article
+        if len(a.vector):
+            size = len(a.vector)
+            known = [i for i, other in enumerate(others) if len(other.article.vector) == size]
+            if known:
+                cosine = np.stack([others[i].article.vector for i in known]) @ a.vector
+                table[known, 0] = cosine
+                means = np.array([others[i].mean for i in known], dtype=np.float32)
+                spread = np.array([others[i].deviation for i in known], dtype=np.float32)
+                table[known, 1] = ((cosine - one.mean) / one.deviation + (cosine - means) / spread) / 10.0
+        at, segment, shared = _shared(a.head, [other.article.head for other in others])
+        heads = np.concatenate([other.head for other in others])
+        table[:, 2] = _sum(segment, one.head[at] * heads[shared], count)
+        idf = one.head_idf[at]
+        np.maximum.at(table[:, 6], segment, idf / 10.0)
+        table[:, 7] = np.log1p(_sum(segment, idf, count))
+        table[:, 3] = _cosine(one.title_ids, one.title, [o.title_ids for o in others], [o.title for o in others])
+        table[:, 4] = _cosine(a.pairs, one.pairs, [o.article.pairs for o in others], [o.pairs for o in others])
+        table[:, 5] = _cosine(a.terms, one.terms, [o.article.terms for o in others], [o.terms for o in others])
+        at, segment, shared = _shared(a.names, [other.article.names for other in others])
+        names = np.concatenate([other.names for other in others])
+        table[:, 8] = _sum(segment, one.names[at] * names[shared], count)
+        fewer = np.array([float(other.names_idf.sum()) for other in others], dtype=np.float32)
+        fewer = np.minimum(fewer, float(one.names_idf.sum()))
+        table[:, 9] = _sum(segment, one.names_idf[at], count) / np.maximum(fewer, 1.0)
+        _, segment, _ = _shared(a.lead, [other.article.lead for other in others])
+        fewest = np.array([min(len(a.lead), len(other.article.lead)) for other in others], dtype=np.float32)
+        table[:, 10] = _sum(segment, np.ones(len(segment), dtype=np.float32), count) / np.maximum(fewest, 1.0)
+        for row, other in enumerate(others):
+            self._marks(table[row], a, other.article)
+        return table
+
+    @staticmethod
+    def _marks(row: Floats, a: ArticleSignals, b: ArticleSignals) -> None:
+        if a.minhash is not None and b.minhash is not None:
+            row[11] = np.count_nonzero(a.minhash == b.minhash) / MINHASH_SIZE
+        if a.numbers and b.numbers:
+            shared = len(a.numbers & b.numbers)
+            row[12] = shared / min(len(a.numbers), len(b.numbers))
+            row[13] = not shared
+        if a.days and b.days:
+            same = not a.days.isdisjoint(b.days)
+            row[14], row[15] = not same, same
+        row[16] = 0.5 * (a.words > 0) + 0.5 * (b.words > 0)
+        row[17] = 1.0 / (1.0 + min(len(a.head), len(b.head)) / 10.0)
+        if a.at is not None and b.at is not None:
+            row[18] = np.log1p(abs(a.at - b.at) / HOUR / 6.0)
+            row[19] = 1.0
+        if a.entities and b.entities:
+            row[20] = np.log1p(len(a.entities & b.entities))
+
+    def logits(self, one: Prepared, others: Sequence[Prepared]) -> Floats:
+        """float32 [n]: log-odds that `one` and each other report one event, look-alike templates held apart."""
+        if not others:
+            return np.empty(0, dtype=np.float32)
+        return self.judge(one, others, self.features(one, others))
+
+    def judge(self, one: Prepared, others: Sequence[Prepared], table: Matrix) -> Floats:
+        """`logits` for a table of features that has been computed already."""
+        values = self.model.logits(table[:, self._columns])
+        values -= np.float32(LATER) * np.maximum(table[:, 18] - np.float32(_SAME_DAY), 0.0)
+        for row in np.flatnonzero((table[:, 3] > _LOOKALIKE) | (table[:, 2] > _LOOKALIKE)):
+            other = others[int(row)]
+            values[row] -= penalty(one.headline, other.headline, one.article, other.article)
+        return values
+
+
+#: Log-odds lost for each unit of ln(1 + hours / 6) apart beyond a day: 0.9 after two days, 3.9 after 17. Set by hand:
+#: labelled sets have no times, or times that are the label. An unknown time decides nothing.
+LATER: Final = 1.5
+_SAME_DAY: Final = float(np.log1p(4.0))
+#: Title cosine above which two titles may be one template with another name in it.
+_LOOKALIKE: Final = 0.3
+
+
+def _shared(ids: Ids, others: Sequence[Ids]) -> tuple[Any, Any, Any]:
+    """For ids that `others` have too: position in `ids`, which other, position in the concatenation of others."""
+    joined = np.concatenate(others)
+    if not len(ids) or not len(joined):
+        nothing = np.empty(0, dtype=np.intp)
+        return nothing, nothing, nothing
+    at = np.searchsorted(ids, joined)
+    at[at == len(ids)] = 0
+    shared = np.flatnonzero(ids[at] == joined)
+    segment = np.repeat(np.arange(len(others)), [len(other) for other in others])
+    return at[shared], segment[shared], shared
+
+
+def _sum(segment: Any, values: Any, count: int) -> Any:
+    return np.bincount(segment, weights=values, minlength=count)[:count]
+
+
+def _cosine(ids: Ids, weights: Floats, others: Sequence[Ids], other_weights: Sequence[Floats]) -> Any:
+    at, segment, shared = _shared(ids, others)
+    return _sum(segment, weights[at] * np.concatenate(other_weights)[shared], len(others))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogisticModel:
+    """`bias + weights . features`."""
+
+    features: tuple[str, ...]
+    weights: Floats
+    bias: float
+
+    def logits(self, table: Matrix) -> Floats:
+        """float32 [n] for float32 [n, len(features)]."""
+        return (table @ self.weights + np.float32(self.bias)).astype(np.float32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreesModel:
+    """Gradient-boosted trees as arrays, one row a tree: go left where `feature <= threshold`; negative child = ~leaf.
+
+    split int16 [t, n], threshold float32 [t, n], left/right int16 [t, n], leaf float32 [t, n + 1].
+    """
+
+    features: tuple[str, ...]
+    split: npt.NDArray[np.int16]
+    threshold: Matrix
+    left: npt.NDArray[np.int16]
+    right: npt.NDArray[np.int16]
+    leaf: Matrix
+    bias: float
+    depth: int
+
+    def logits(self, table: Matrix) -> Floats:
+        """float32 [n] for float32 [n, len(features)]; all trees walk one level at a time."""
+        trees = np.arange(len(self.split))[None, :]
+        rows = np.arange(len(table))[:, None]
+        node = np.zeros((len(table), len(self.split)), dtype=np.int64)
+        for _ in range(self.depth):
+            inner = np.maximum(node, 0)
+            goes_left = table[rows, self.split[trees, inner]] <= self.threshold[trees, inner]
+            after = np.where(goes_left, self.left[trees, inner], self.right[trees, inner])
+            node = np.where(node >= 0, after, node)
+        values: Floats = (self.leaf[trees, ~np.minimum(node, -1)].sum(axis=1) + self.bias).astype(np.float32)
+        return values
+
+
+Model = LogisticModel | TreesModel

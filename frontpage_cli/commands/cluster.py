@@ -1,0 +1,99 @@
+"""`frontpage cluster`, `frontpage similarity` and `inspect pair`: the clusterer's own code over files.
+
+`inspect_pair` is mounted under `inspect` by that group's module.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from frontpage.domain.article import ArticleSignals
+
+
+def register(app: typer.Typer) -> None:
+    """Add `cluster` and `similarity`."""
+    app.command("cluster")(cluster)
+    app.command("similarity")(similarity)
+
+
+def cluster(
+    articles: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="articles, .jsonl or .jsonl.gz")],
+    out: Annotated[Path, typer.Option(help="where {id, story, copy_of} go")],
+    repair: Annotated[bool, typer.Option("--repair", help="add the fast repair and the 48-hour re-clustering")] = False,
+) -> None:
+    """Group a file of articles into stories, in the order given; a null time decides nothing."""
+    from frontpage.adapters.article_file import read_rows
+    from frontpage.adapters.story_models import policy_for
+    from frontpage.domain.batch_clustering import cluster_all
+    from frontpage.errors import UnreadableInput
+
+    rows = list(read_rows(articles))
+    seen: set[str] = set()
+    for row in rows:
+        if row["id"] in seen:
+            raise UnreadableInput(f"{articles}: id {row['id']!r:.60} occurs twice", cause="duplicate-id")
+        seen.add(row["id"])
+    book = cluster_all(_signals(rows), policy_for, repaired=repair)
+    with open(out, "w", encoding="utf-8") as stream:
+        for row in rows:
+            story = book.story_of_article(row["id"])
+            member = story.members[row["id"]] if story is not None else None
+            line = {
+                "id": row["id"],
+                "story": story.story_id if story is not None else None,
+                "copy_of": member.copy_of if member is not None else None,
+            }
+            stream.write(json.dumps(line) + "\n")
+    typer.echo(f"{len(rows)} articles, {len(book.stories)} stories", err=True)
+
+
+def similarity(
+    pairs: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="{id1, id2} lines")],
+    articles: Annotated[Path, typer.Option(exists=True, dir_okay=False, help="the articles of the ids")],
+    out: Annotated[Path, typer.Option(help="where {id1, id2, score, copy, same_story} go")],
+) -> None:
+    """Rate pairs of articles, 0 (unrelated) to 1 (the same event)."""
+    from frontpage.adapters.article_file import read_json_rows, read_rows
+    from frontpage.adapters.pair_rater import rate_pairs
+    from frontpage.errors import UnreadableInput
+
+    wanted = [(row.get("id1"), row.get("id2")) for row in read_json_rows(pairs)]
+    needed = {key for pair in wanted for key in pair}
+    rows = {row["id"]: row for row in read_rows(articles) if row["id"] in needed}
+    for left, right in wanted:
+        for key in (left, right):
+            if key not in rows:
+                raise UnreadableInput(f"{pairs}: no article {key!r:.60} in {articles}", cause="unknown-id")
+    judged = rate_pairs([(rows[str(left)], rows[str(right)]) for left, right in wanted])
+    with open(out, "w", encoding="utf-8") as stream:
+        for (left, right), found in zip(wanted, judged, strict=True):
+            line = {"id1": left, "id2": right, "score": found.score, "copy": found.copy, "same_story": found.same_story}
+            stream.write(json.dumps(line) + "\n")
+
+
+def inspect_pair(
+    a: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="one article as JSON")],
+    b: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="another article as JSON")],
+) -> None:
+    """Whether two articles are copies or tell of one event, and the signals that say so (always JSON)."""
+    from frontpage.adapters.article_file import read_row
+    from frontpage.adapters.pair_rater import rate_pairs
+
+    left, right = (read_row(path.read_text(encoding="utf-8"), str(path)) for path in (a, b))
+    found = rate_pairs([(left, right)])[0]
+    answer = {"copy": found.copy, "same_story": found.same_story, "score": found.score, "signals": found.signals}
+    sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+
+
+def _signals(rows: list[dict[str, Any]]) -> list[ArticleSignals]:
+    from frontpage.adapters.article_file import encode_rows
+    from frontpage.settings import load
+
+    settings = load()
+    return encode_rows(rows, settings.encoder_en, settings.encoder_other)
