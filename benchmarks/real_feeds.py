@@ -134,7 +134,9 @@ def _count(bus: Bus, files: int, ends: Counter[str]) -> dict[str, Any]:
 async def _poll(bus: Bus, store: redis.Redis, port: int, clock: FastClock, feeds: int) -> None:
     stop = threading.Event()
     async with _tier(store, port, clock) as tier:
-        polling = Polling(tier, PublisherBook(store), clock, Policy(floor=1e7, long_tail_floor=1e7, ceiling=1e7))
+        polling = Polling(
+            tier, PublisherBook(store), clock, Policy(floor=1e7, long_tail_floor=1e7, ceiling=1e7, main_ceiling=1e7)
+        )
         rows = FeedRows(store)
         poller = Poller(polling, rows, bus.producer(), clock)
         running = asyncio.create_task(poller.run(stop))

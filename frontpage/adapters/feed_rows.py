@@ -45,7 +45,10 @@ return 1
 
 @dataclass(frozen=True, slots=True)
 class FeedSource:
-    """What we were told of a feed. `folder` is its OPML place, outermost first. Floors: see `schedule.Policy`."""
+    """What we were told of a feed. `folder` is its OPML place, outermost first.
+
+    main: the publisher's first feed, through which its news is found. Floors and ceilings: see `schedule.Policy`.
+    """
 
     feed_id: str
     url: str
@@ -55,6 +58,7 @@ class FeedSource:
     language: str | None = None
     kind: Literal["feed", "sitemap"] = "feed"
     authoritative: bool = False
+    main: bool = False
     folder: tuple[str, ...] = ()
     site_url: str = ""
 

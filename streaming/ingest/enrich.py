@@ -169,6 +169,18 @@ def _sighting(item: FeedItem) -> str:
     return digest(f"{item.url}\n{item.title}", 16)
 
 
+def _warm(encoders: EncoderSet) -> None:
+    """Load the models before the group is joined, then keep each library to one thread: workers scale by process.
+
+    The first batch would otherwise wait half a minute for imports with its partitions already assigned.
+    """
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    for language in ("en", "de"):
+        encoders.for_language(language).encode(["warm"])
+    threadpool_limits(limits=1)
+
+
 async def _opened(runtime: Runtime) -> FetchTier:
     return fetch_tier(runtime)
 
@@ -180,6 +192,7 @@ def main(runtime: Runtime, stop: threading.Event) -> None:
         tier = runner.run(_opened(runtime))
         pages = Pages(tier, PublisherBook(runtime.redis), runtime.clock)
         encoders = EncoderSet.from_names(settings.encoder_en, settings.encoder_other)
+        _warm(encoders)
         work = Enrich(
             pages,
             Thumbs(tier, runtime.redis),

@@ -91,6 +91,7 @@ class Registry:
         wanted = list(feeds)
         owners = {domain: row for row in read_publishers(self._store) for domain in row.domains}
         known = {row.publisher_id: row for row in owners.values()}
+        with_main = {row.source.publisher_id for row in self._rows.all() if row.source.main}
         window = min(LONGEST_SPREAD, SPREAD_PER_FEED * len(wanted))
         for feed in wanted:
             url, cause = clean_link(feed.url)
@@ -119,6 +120,11 @@ class Registry:
                 site_url=feed.site_url,
             )
             present = self._rows.get(source.feed_id)
+            if present is not None:
+                source = replace(source, main=present.source.main)
+            elif publisher.publisher_id not in with_main and feed.kind == "feed":
+                source = replace(source, main=True)
+                with_main.add(publisher.publisher_id)
             if present is None:
                 first = now + window * spread(source.feed_id, 0.0)
                 self._rows.put(FeedRow(source, FeedState(next_at=first)))
