@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Final
 
-from data_samples.grammar import Kind, draw, fill, kinds, table
+from data_samples.grammar import Kind, draw, fill, kinds, people_of
 from data_samples.model import Event
 from data_samples.publishers import Place, places
 
@@ -39,7 +39,7 @@ class People:
 
     def __init__(self, language: str, rng: Random) -> None:
         self.language, self.rng = language, rng
-        self._pools = {row[1]: row[2].split(",") for row in table("names.txt") if row[0] == language}
+        self._pools = people_of(language)
         self._rounds: dict[str, list[str]] = {}
 
     def person(self, which: str) -> tuple[str, str]:

@@ -8,7 +8,8 @@ A kind is a block of lines; nothing here knows a language beyond its text files:
     + field 10-90             a number that grows while the event develops (its final value is drawn)
     T: topic phrase           H: headline     U: headline of an update     L: lead
     1: .. 9: sentence         one fact; several lines with one digit are wordings of the same fact
-    Q: quotation              C: background (in the frames `context` and `context_SECTION`)      Z: closing line
+    Q: quotation              Z: closing line
+    C: background, V: a passer-by's voice (in the frames `context` and `context_SECTION`)
 
 `[a|b]` is a choice (nested), `{field}` a value of the event's fact sheet. Which wording a report takes is spread over
 the reports of an event, so that two papers share the facts and not the sentences.
@@ -71,6 +72,12 @@ def table(name: str) -> list[list[str]]:
     """Rows of a `|`-separated table in texts/, comments and blank lines left out."""
     text = files("data_samples").joinpath("texts", name).read_text(encoding="utf-8")
     return [[c.strip() for c in line.split("|")] for line in text.splitlines() if line.strip() and line[0] != "#"]
+
+
+@cache
+def people_of(language: str) -> dict[str, list[str]]:
+    """The pools of names of a language: women, men, families, stems (of companies)."""
+    return {row[1]: row[2].split(",") for row in table("names.txt") if row[0] == language}
 
 
 def _parse(text: str) -> dict[str, Kind]:
@@ -164,31 +171,44 @@ class Newsroom:
     def report(self, rng: Random, progress: float, *, update: bool = False, share: float | None = None) -> Text:
         """A report: lead, most of the facts in an order of its own, one or two quotations."""
         sheet = self.sheet(progress)
-        if share is None:  # English has more wordings than the others, so its reports can share more facts
-            share = rng.uniform(0.85, 1.0) if self._language == "en" else rng.uniform(0.65, 0.9)
+        english = self._language == "en"  # it has the most wordings, so its reports can share more of the facts
+        share = (
+            rng.uniform(0.55, 0.75) if share is None and english else rng.uniform(0.45, 0.7) if share is None else share
+        )
         facts = self._kind.facts
         keep = max(3, round(len(facts) * share))
         chosen = sorted(rng.sample(facts, min(keep, len(facts))))
         if rng.random() < 0.7:  # most papers put their own order on it
             rng.shuffle(chosen)
         sentences = [self._say(key, sheet, rng) for key in chosen]
+        for key, count in (
+            ("C", rng.choice((1, 2, 2, 3))),
+            ("V", rng.choice((3, 3, 4, 5) if english else (2, 3, 3, 4))),
+        ):
+            lines = self._background(key)
+            for line in rng.sample(lines, min(len(lines), count)):
+                people = {"v": self._passer_by(rng), "u": self._passer_by(rng)}
+                sentences.insert(rng.randint(1, len(sentences)), fill(line, sheet | people, rng, self._language))
         quotes = self._kind.lines.get("Q", [])
-        background = self._background()
-        for line in rng.sample(background, min(len(background), rng.choice((1, 2, 3, 4)))):
-            sentences.insert(rng.randint(2, len(sentences)), fill(line, sheet, rng, self._language))
-        for quote in rng.sample(quotes, min(len(quotes), 1 + (rng.random() < 0.7))):
+        for quote in rng.sample(quotes, min(len(quotes), 1 + (rng.random() < 0.3))):
             sentences.insert(rng.randint(1, len(sentences)), fill(quote, sheet, rng, self._language))
         lead = self._say("L", sheet, rng)
         key = "U" if update and "U" in self._kind.lines else "H"
         return Text(self.headline(key, sheet, rng), lead, (lead, *paragraphs(dict.fromkeys(sentences), rng)))
 
-    def _background(self) -> list[str]:
-        """Sentences that give a report of an ordinary event its breadth; the fixed forms have none."""
+    def _background(self, key: str) -> list[str]:
+        """Sentences around the facts (C background, V voices); the fixed forms and the kinds without frames have none."""
         frames = kinds(self._language, frames=True)
         if self._kind.name in frames:
             return []
         found = [frames[name] for name in ("context", f"context_{self._kind.section}") if name in frames]
-        return [line for frame in found for line in frame.lines["C"]]
+        return [line for frame in found for line in frame.lines.get(key, [])]
+
+    def _passer_by(self, rng: Random) -> str:
+        """Somebody whom only this report has met: what sets the words of two honest reports apart."""
+        pools = people_of(self._language)
+        surname = rng.choice(pools["heads"]) + rng.choice(pools["tails"])
+        return f"{rng.choice(pools['women'])} {surname}"
 
     def headline(self, key: str, sheet: dict[str, str], rng: Random) -> str:
         """A headline that no report of this event has had, as far as the wordings last."""

@@ -125,7 +125,7 @@ def look_alikes(seed: int, desk: Desk, coverage: Coverage) -> list[Event]:
         for city in home:
             at = desk.start + (day * 24 + rng.uniform(4, 6)) * HOUR
             found, words = event(frames["weather"], city, at, place=city.city)
-            text = words.report(rng, 1.0, share=0.8)
+            text = words.report(rng, 1.0, share=0.7)
             desk.file(
                 by_place[city.city], text, at, section="local", form="weather", event_id=found.id, place=city.city
             )
@@ -146,7 +146,7 @@ def look_alikes(seed: int, desk: Desk, coverage: Coverage) -> list[Event]:
                 rank=rng.choice(("third", "sixth", "ninth", "eleventh")), next=rng.choice(clubs),
             )  # fmt: skip
             for publisher in rng.sample(sport, rng.choice((1, 2, 2))):
-                text = words.report(rng, 1.0, share=0.9)
+                text = words.report(rng, 1.0, share=0.8)
                 desk.file(
                     publisher, text, at + rng.uniform(60, 3000), section="sports", form="result", event_id=found.id
                 )
@@ -162,7 +162,7 @@ def look_alikes(seed: int, desk: Desk, coverage: Coverage) -> list[Event]:
             )  # fmt: skip
             publisher = rng.choice([p for p in coverage.nationals if p.authority > 0.6])
             desk.file(
-                publisher, words.report(rng, 1.0, share=0.9), at, section="business", form="market", event_id=found.id
+                publisher, words.report(rng, 1.0, share=0.8), at, section="business", form="market", event_id=found.id
             )
     return made
 

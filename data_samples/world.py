@@ -25,6 +25,7 @@ from data_samples.events import HOUR, deal_events
 from data_samples.model import Article, Click, Event, Publisher, Reader
 from data_samples.publishers import WIRE_NAME, build_publishers
 from data_samples.readers import browse, build_readers
+from data_samples.render import iso
 from data_samples.sites import feeds_of
 from frontpage.contracts.views import Publisher as RegistryRow
 
@@ -108,12 +109,12 @@ class World:
         """Rows `{id,title,text,url,publisher,lang,published_at}` in order of publication, with the truth added.
 
         `story` is the event's id, None for round-ups and live blogs, which belong to two; `copy_of` an id or None.
-        `published_at` is in seconds.
+        `published_at` is ISO 8601 in UTC, as `frontpage cluster` reads it.
         """
         return [
             {
                 "id": a.id, "title": a.title, "text": a.text, "url": a.url,
-                "publisher": self._by_id[a.publisher_id].name, "lang": a.language, "published_at": a.published_at,
+                "publisher": self._by_id[a.publisher_id].name, "lang": a.language, "published_at": iso(a.published_at),
                 "story": a.event_id, "copy_of": a.copy_of, "form": a.form,
             }
             for a in self.articles
