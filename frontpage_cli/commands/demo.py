@@ -40,8 +40,10 @@ def demo(
         story = Demo(settings, Narrator(lambda text: console.print(f"  {text}"), show))
         figures = story.run(batch=batch)
     if as_json:
-        typer.echo(json.dumps({**figures, "endpoints": story.row}))
-        return
-    console.print(f"  {figures}")
-    print_addresses(story.row)
-    typer.echo("stop it with: frontpage down")
+        typer.echo(json.dumps({**figures, "endpoints": story.row}, ensure_ascii=False))
+    else:
+        console.print(f"  {figures}")
+        print_addresses(story.row)
+        typer.echo("stop it with: frontpage down")
+    if figures["breaking"] is None or figures.get("batch", "SUCCESS") != "SUCCESS":
+        raise typer.Exit(1)

@@ -68,6 +68,7 @@ def up(settings: Settings, names: Iterable[str], say: Say, *, world: bool = Fals
         made = kafka_service.ensure_topics(row["kafka"], ALL)
         if made:
             say(f"made {len(made)} topics")
+        told = {part.name for part in parts if part not in todo or part.group == "services"}
         others = [part for part in todo if part.group != "services"]
         if others:
             say(f"starting {', '.join(part.name for part in others)}")
@@ -77,10 +78,10 @@ def up(settings: Settings, names: Iterable[str], say: Say, *, world: bool = Fals
             if part not in later:
                 manager.start(part.name)
         if later:
-            _wait_parts(manager, row, [part for part in parts if part.name == "dagster-code"], say)
+            _wait_parts(manager, row, [BY_NAME["dagster-code"]], say, told)
         for part in later:
             manager.start(part.name)
-        _wait_parts(manager, row, parts, say)
+        _wait_parts(manager, row, parts, say, told)
     except ServiceUnavailable:
         if not running and not any(state.state == "RUNNING" for state in manager.states().values()):
             manager.shutdown()
@@ -145,7 +146,8 @@ def _wait_services(row: dict[str, str]) -> None:
     kafka_service.wait_ready(row["kafka"])
 
 
-def _wait_parts(manager: Supervisor, row: dict[str, str], parts: list[Part], say: Say) -> None:
+def _wait_parts(manager: Supervisor, row: dict[str, str], parts: list[Part], say: Say, told: set[str]) -> None:
+    """Until all answer; `told` holds those that need no announcement (any more). Raises ServiceUnavailable."""
     deadline = time.monotonic() + PATIENCE
     waiting = {part.name for part in parts}
     lives: dict[str, set[int]] = {part.name: set() for part in parts}
@@ -153,8 +155,9 @@ def _wait_parts(manager: Supervisor, row: dict[str, str], parts: list[Part], say
         states, beats = manager.states(), heartbeats(row["redis"])
         problems = {name: answers(BY_NAME[name], states.get(name), row, beats) for name in waiting}
         for name in sorted(waiting):
-            if not problems[name] and BY_NAME[name].group != "services":
+            if not problems[name] and name not in told:
                 say(f"{name} answers")
+                told.add(name)
         waiting = {name for name, problem in problems.items() if problem}
         if not waiting:
             return
@@ -162,9 +165,9 @@ def _wait_parts(manager: Supervisor, row: dict[str, str], parts: list[Part], say
             lives[name].add(states[name].pid or 0 if name in states else 0)
         hopeless = any(len(lives[name]) > CRASHES for name in waiting)
         if hopeless or time.monotonic() > deadline:
-            told = "; ".join(f"{name}: {problems[name]} ({manager.last_words(name, 1)})" for name in sorted(waiting))
+            why_not = "; ".join(f"{name}: {problems[name]} ({manager.last_words(name, 1)})" for name in sorted(waiting))
             why = "crashing again and again" if hopeless else f"not answering after {PATIENCE:.0f} s"
-            raise ServiceUnavailable(f"{why}: {told}; logs in {manager.logs}")
+            raise ServiceUnavailable(f"{why}: {why_not}; logs in {manager.logs}")
         time.sleep(0.5)
 
 

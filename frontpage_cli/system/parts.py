@@ -197,6 +197,8 @@ def _environment(settings: Settings, where: Addresses, *, world: bool) -> dict[s
     }
     if world:
         environment["FRONTPAGE_RESOLVER"] = f"{LOCAL}:{where.world_port}"
+        # A hundred busy sites: polled as the document polls authoritative sources, since there is no long tail.
+        environment["FRONTPAGE_POLL_CEILING"] = str(min(settings.poll_ceiling, 300.0))
     if not settings.lake_uri:
         environment["LAKE_URI"] = str(var / "lake")
     return environment
