@@ -13,12 +13,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from frontpage.adapters.redis_store import store_errors
 from frontpage.contracts.views import FEED, FEEDS_DUE
+from frontpage.domain.push import FETCH_GAP
 from frontpage.domain.schedule import FeedState, boosted
 
 if TYPE_CHECKING:
@@ -32,13 +33,19 @@ local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, AR
 for _, feed in ipairs(due) do redis.call('ZADD', KEYS[1], 'XX', ARGV[3], feed) end
 return due
 """
-#: 1 stored, 0 the row has changed, -1 the feed was removed
+#: The priority lane: a feed that is wanted now is queued as if a day overdue, before everything that is merely due.
+PRIORITY: Final = 86_400.0
+#: 1 stored, 0 the row has changed, -1 the feed was removed. With a fifth argument the queue moves
+#: only when the feed waits in it: a claimed feed is queued later than that time, and stays claimed.
 _STORE: Final = """
 local row = redis.call('GET', KEYS[1])
 if not row then redis.call('ZREM', KEYS[2], ARGV[1]); return -1 end
 if row ~= ARGV[2] then return 0 end
 redis.call('SET', KEYS[1], ARGV[3])
-redis.call('ZADD', KEYS[2], ARGV[4], ARGV[1])
+local score = redis.call('ZSCORE', KEYS[2], ARGV[1])
+if ARGV[5] == '' or not score or tonumber(score) <= tonumber(ARGV[5]) then
+  redis.call('ZADD', KEYS[2], ARGV[4], ARGV[1])
+end
 return 1
 """
 
@@ -151,26 +158,42 @@ class FeedRows:
         """Write the states of claimed rows. A row that changed meanwhile keeps its change and takes the new state."""
         rows = list(rows)
         while rows:
-            with store_errors():
-                pipe = self._store.pipeline(transaction=False)
-                for row in rows:
-                    feed = row.source.feed_id
-                    self._set(
-                        keys=[FEED.key(feed=feed), due_key(feed)],
-                        args=[feed, row.raw, row.encode(), repr(_due(row.state))],
-                        client=pipe,
-                    )
-                outcomes = pipe.execute()
+            outcomes = self._swap([(row, None) for row in rows])
             rows = [row for row, outcome in zip(rows, outcomes, strict=True) if outcome == 0]
             rows = [merged for row in rows if (merged := self._merged(row)) is not None]
 
-    def boost(self, feed_id: str, until: float | None, now: float) -> bool:
-        """Poll this feed now and often until `until`; False when there is no such feed."""
-        row = self.get(feed_id)
-        if row is None:
-            return False
-        self.store([replace(row, state=boosted(row.state, until, now))])
-        return True
+    def boost(
+        self, feed_id: str, until: float | None, now: float, *, why: str = "boost", gap: float = FETCH_GAP
+    ) -> bool:
+        """Poll this feed now and often until `until`; False when there is no such feed.
+
+        A feed that is being polled stays claimed: what was asked for meanwhile is polled when that poll is stored.
+        """
+        return self._change(feed_id, lambda state: boosted(state, until, now, why=why, gap=gap), now)
+
+    def lease(self, feed_id: str, until: float | None) -> bool:
+        """Note the end of a feed's WebSub lease (None: there is none any more); False when there is no such feed."""
+        return self._change(feed_id, lambda state: replace(state, lease_until=until, unannounced=0), -math.inf)
+
+    def _change(self, feed_id: str, change: Callable[[FeedState], FeedState], now: float) -> bool:
+        while (row := self.get(feed_id)) is not None:
+            after = change(row.state)
+            waiting = None if after.next_at != row.state.next_at else now
+            if self._swap([(replace(row, state=after), waiting)])[0] != 0:
+                return True
+        return False
+
+    def _swap(self, rows: Sequence[tuple[FeedRow, float | None]]) -> list[int]:
+        with store_errors():
+            pipe = self._store.pipeline(transaction=False)
+            for row, waiting in rows:
+                feed = row.source.feed_id
+                self._set(
+                    keys=[FEED.key(feed=feed), due_key(feed)],
+                    args=[feed, row.raw, row.encode(), repr(_due(row.state)), "" if waiting is None else repr(waiting)],
+                    client=pipe,
+                )
+            return [int(outcome) for outcome in pipe.execute()]
 
     def next_due(self) -> float | None:
         """The earliest due time of all queues (virtual seconds), None without feeds."""
@@ -181,14 +204,26 @@ class FeedRows:
             return min((float(first[0][1]) for first in pipe.execute() if first), default=None)
 
     def _merged(self, row: FeedRow) -> FeedRow | None:
+        """The row of a finished poll over what was written while it ran: boosts, requests and leases are kept."""
         fresh = self.get(row.source.feed_id)
         if fresh is None:
             return None
-        boost = max(row.state.boost_until or 0.0, fresh.state.boost_until or 0.0) or None
-        next_at = row.state.next_at
-        if boost != row.state.boost_until and next_at is not None and fresh.state.next_at is not None:
-            next_at = min(next_at, fresh.state.next_at) if not row.state.errors else next_at
-        return FeedRow(fresh.source, replace(row.state, boost_until=boost, next_at=next_at), fresh.raw)
+        now, then = row.state, fresh.state
+        merged = replace(
+            now,
+            boost_until=max(now.boost_until or 0.0, then.boost_until or 0.0) or None,
+            lease_until=then.lease_until,
+        )
+        claimed = FeedRow.decode(row.raw).state if row.raw else now
+        asked = then.wanted_at is not None and then.wanted_at != claimed.wanted_at
+        again = asked or merged.boost_until != now.boost_until
+        if again and now.next_at is not None and then.next_at is not None and not now.errors:
+            # the poll that just ended may have been too early for what is asked: once more, at its due distance
+            soonest = max(then.wanted_at or 0.0, (now.last_at or 0.0) + FETCH_GAP if now.last_at else 0.0)
+            merged = replace(
+                merged, next_at=min(now.next_at, soonest), wanted_at=then.wanted_at, wanted_by=then.wanted_by
+            )
+        return FeedRow(fresh.source, merged, fresh.raw)
 
 
 def due_key(feed_id: str) -> str:
@@ -197,7 +232,10 @@ def due_key(feed_id: str) -> str:
 
 
 def _due(state: FeedState) -> float:
-    return math.inf if state.next_at is None else state.next_at
+    if state.next_at is None:
+        return math.inf
+    wanted = state.wanted_at is not None and state.next_at <= state.wanted_at
+    return state.next_at - PRIORITY if wanted else state.next_at
 
 
 def _spoken(row: FeedSource | FeedState) -> dict[str, Any]:

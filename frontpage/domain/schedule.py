@@ -9,8 +9,9 @@ The manual, in the order of a feed's life:
   as publishing.
 - Validators are one opaque pair of one response: replaced together by a 200 that parsed, refreshed by a 304, dropped
   when they lie (another content under the same pair) or are noise (a new pair for the same content, again and again).
-- The publishing rate is a decayed count per hour of the week (half-life four weeks), shrunk towards the feed's mean.
-  The interval is half the expected gap, clamped to floor and ceiling (editions document); sooner after new items.
+- The interval is half the expected gap between items (`rhythm.py`), clamped to floor and ceiling (editions document);
+  sooner after new items. Where a hub tells us of news (a living WebSub lease), polling is the backstop: 15 minutes.
+- `boosted` takes a request to poll now (a push, a burst): at once, but 30 seconds after the last poll at the soonest.
 - Retry-After (both forms, the date against the response's own Date), max-age and Expires set a lower bound; errors
   back off by doubling; 410 stops the feed and keeps its record. Nobody is unsubscribed by a 429.
 
@@ -20,19 +21,17 @@ Rejected: a fixed interval per tier (misses the morning rush), random jitter (no
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Final, Literal
 
+from frontpage.domain import rhythm
 from frontpage.domain.freshness import freshness, retry_after, stamp
 from frontpage.domain.ids import digest
+from frontpage.domain.push import FETCH_GAP
 
 HOUR: Final = 3600.0
 DAY: Final = 86_400.0
-#: Decay of the publishing rate: four weeks remember a weekly rhythm and forget a summer.
-HALF_LIFE: Final = 28 * DAY
-HOURS_OF_WEEK: Final = 168
 #: "the last 200 item guids" (editions document); a longer document keeps all of its own, up to this bound.
 GUIDS: Final = 200
 GUIDS_BOUND: Final = 2_000
@@ -65,6 +64,10 @@ class Policy:
     noise_limit: int = 5
     #: dropped validators get another chance after a week (servers are repaired)
     distrust_for: float = 7 * DAY
+    #: "relax the backstop poll to 15 minutes" where a hub delivers (editions document)
+    backstop: float = 900.0
+    #: so many finds in a row that the hub had not announced: it sleeps, poll as if there were none
+    unannounced_limit: int = 3
     #: news comes in bunches: the interval after new items is divided by this
     sooner: float = 3.0
 
@@ -112,6 +115,12 @@ class FeedState:
     fruitful: int = 0
     failed: int = 0
     new_items: int = 0
+    #: a request to poll that no poll has served yet, and whose it was (`PollRequest.why`)
+    wanted_at: float | None = None
+    wanted_by: str | None = None
+    #: end of the WebSub lease, written by the push receiver; finds in a row that the hub had not announced
+    lease_until: float | None = None
+    unannounced: int = 0
     #: mean delay from publication to seen, exponentially smoothed over polls with new items
     delay: float | None = None
 
@@ -182,53 +191,37 @@ def plan(url: str, state: FeedState, policy: Policy, now: float) -> Plan:
 
 
 def decide(state: FeedState, answer: Answer, terms: Terms) -> Decision:
-    """The whole decision for one answer."""
+    """The whole decision for one answer. A request to poll is served by it, whatever the answer."""
     now = terms.now
     state = replace(state, polls=state.polls + 1, last_at=now, last_status=answer.status, last_cause=answer.cause)
     if answer.status == 410:
         gone = replace(state, next_at=None, stopped="gone", failed=state.failed + 1, last_cause="gone")
-        return Decision(gone, "error", "gone")
-    if answer.status == 304:
-        return _not_modified(state, answer, terms)
-    if answer.status is not None and 200 <= answer.status < 300 and answer.entries is not None:
-        return _read(state, answer, answer.entries, terms)
-    return _failed(state, answer, terms)
+        decision = Decision(gone, "error", "gone")
+    elif answer.status == 304:
+        decision = _not_modified(state, answer, terms)
+    elif answer.status is not None and 200 <= answer.status < 300 and answer.entries is not None:
+        decision = _read(state, answer, answer.entries, terms)
+    else:
+        decision = _failed(state, answer, terms)
+    return replace(decision, state=replace(decision.state, wanted_at=None, wanted_by=None))
 
 
-def boosted(state: FeedState, until: float | None, now: float) -> FeedState:
+def boosted(
+    state: FeedState, until: float | None, now: float, *, why: str = "boost", gap: float = FETCH_GAP
+) -> FeedState:
     """The state after a `poll.requests` record: poll now, and at the floor until `until`. Stopped stays stopped.
 
-    A failing feed keeps its back-off: a boost must not hammer a server that asked us to wait.
+    Now is `gap` seconds after the last poll at the soonest. A failing feed keeps its back-off: a request must not
+    hammer a server that asked us to wait.
     """
-    if state.next_at is None:
+    due = state.next_at
+    if due is None:
         return state
-    later = max(state.boost_until or 0.0, until or 0.0) or None
-    return replace(state, boost_until=later, next_at=state.next_at if state.errors else min(state.next_at, now))
-
-
-def expected_gap(state: FeedState, now: float, limit: float) -> float:
-    """Seconds until one item is expected, walking the hours of the week from `now`; at most `limit`."""
-    observed = now - (state.since if state.since is not None else now)
-    # hours observed, decayed like the counts: the integral of 2^(-t/half-life)
-    exposure = HALF_LIFE / math.log(2) * (1 - 2 ** (-max(0.0, observed) / HALF_LIFE)) / HOUR
-    fading = 2 ** (-max(0.0, now - state.rate_at) / HALF_LIFE)
-    # one item in one hour is what we believe of a feed we know nothing of: a first interval of 30 minutes
-    mean = (sum(state.rate.values()) * fading + 1.0) / (exposure + 1.0)
-    seen, at, end = 0.0, now, now + limit
-    while at < end:
-        step = min(HOUR - at % HOUR, end - at)
-        # one week's worth of belief in the mean, until the hour has its own history
-        per_hour = (state.rate.get(hour_of_week(at), 0.0) * fading + mean) / (exposure / HOURS_OF_WEEK + 1.0)
-        if seen + per_hour * step / HOUR >= 1.0:
-            return at + (1.0 - seen) * HOUR / per_hour - now
-        seen += per_hour * step / HOUR
-        at += step
-    return limit
-
-
-def hour_of_week(at: float) -> int:
-    """0 is Monday 00:00 UTC (1970-01-01 was a Thursday)."""
-    return int(at // HOUR + 72) % HOURS_OF_WEEK
+    state = replace(state, boost_until=max(state.boost_until or 0.0, until or 0.0) or None)
+    if state.errors:
+        return state
+    soonest = now if state.last_at is None else max(now, state.last_at + gap)
+    return replace(state, next_at=min(due, soonest), wanted_at=now, wanted_by=why)
 
 
 def spread(seed: str, at: float) -> float:
@@ -242,10 +235,25 @@ def _interval(state: FeedState, terms: Terms, fresh: int) -> float:
         return floor
     silent = state.last_new_at is not None and now - state.last_new_at > policy.silent_after
     ceiling = policy.silent_ceiling if silent else terms.ceiling or policy.ceiling
-    interval = expected_gap(state, now, 2 * ceiling) / 2
+    interval = rhythm.expected_gap(state, now, 2 * ceiling) / 2
     if fresh:
         interval /= policy.sooner
-    return max(min(interval, ceiling), floor)
+    interval = max(min(interval, ceiling), floor)
+    return (
+        max(interval, policy.backstop)
+        if _leased(state, now) and state.unannounced < policy.unannounced_limit
+        else interval
+    )
+
+
+def _leased(state: FeedState, now: float) -> bool:
+    return state.lease_until is not None and now < state.lease_until
+
+
+def _unannounced(state: FeedState, found: bool, now: float) -> int:
+    if state.wanted_by == "websub" or not _leased(state, now):
+        return 0
+    return state.unannounced + found
 
 
 def _next_at(interval: float, wish: float, terms: Terms) -> float:
@@ -279,14 +287,15 @@ def _read(state: FeedState, answer: Answer, entries: tuple[Entry, ...], terms: T
         state,
         guids=_remember(state.guids, entries),
         rate_at=now,
-        rate=_counted(state, [entries[i] for i in fresh], first, now),
-        since=_since(state, entries, now),
+        rate=rhythm.counted(state, [entries[i] for i in fresh], first, now),
+        since=rhythm.since(state, entries, now),
         body_at=now,
         errors=0,
         moved_to=answer.moved_to or state.moved_to,
         fruitful=state.fruitful + bool(fresh),
         new_items=state.new_items + len(fresh),
-        last_new_at=now if fresh and not first else state.last_new_at if not first else _newest(entries, now),
+        unannounced=_unannounced(state, bool(fresh) and not first, now),
+        last_new_at=now if fresh and not first else state.last_new_at if not first else rhythm.newest(entries, now),
     )
     delays = [] if first else [now - p for i in fresh if (p := entries[i].published_at) and 0 <= now - p <= DAY]
     delay = median(delays) if delays else None
@@ -374,27 +383,3 @@ def _honest_stamp(headers: dict[str, str]) -> str | None:
     raw = headers.get("last-modified")
     modified, date = stamp(raw), stamp(headers.get("date"))
     return None if modified is not None and date is not None and modified > date else raw
-
-
-def _counted(state: FeedState, fresh: list[Entry], first: bool, now: float) -> dict[int, float]:
-    fading = 2 ** (-max(0.0, now - state.rate_at) / HALF_LIFE)
-    rate = {hour: round(kept, 4) for hour, count in state.rate.items() if (kept := count * fading) > 0.001}
-    for entry in fresh:
-        published = entry.published_at
-        sane = published is not None and now - 7 * DAY <= published <= now
-        if first and not sane:
-            continue  # a backlog without dates says nothing about the rate
-        hour = hour_of_week(published if sane and published is not None else now)
-        rate[hour] = round(rate.get(hour, 0.0) + 1.0, 4)
-    return rate
-
-
-def _since(state: FeedState, entries: tuple[Entry, ...], now: float) -> float:
-    if state.since is not None:
-        return state.since
-    dated = [p for entry in entries if (p := entry.published_at) is not None and now - 7 * DAY <= p <= now]
-    return min(dated, default=now)
-
-
-def _newest(entries: tuple[Entry, ...], now: float) -> float:
-    return max((p for entry in entries if (p := entry.published_at) is not None and p <= now), default=now)

@@ -116,7 +116,7 @@ async def test_second_poll_is_conditional_and_finds_only_what_is_new(server, sto
     add(store, "https://paper.example/feed")
     bus = MemoryBus()
     await run_until(server, store, bus, lambda poller: poller.polls == 1)
-    FeedRows(store).boost(feed_id("https://paper.example/feed"), None, time.time())
+    FeedRows(store).boost(feed_id("https://paper.example/feed"), None, time.time(), gap=0.0)
     await run_until(server, store, bus, lambda poller: poller.polls == 1)
     assert sorted(item.title for item in items(bus)) == ["First", "First, corrected", "Third"]
 
@@ -260,5 +260,19 @@ async def test_requests_pull_a_feed_forward_and_bad_ones_are_dead_letters(server
         await asyncio.sleep(0.05)
     stop.set()
     thread.join(10)
-    assert rows.get(feed).state.next_at <= time.time()
+    state = rows.get(feed).state
+    assert state.next_at == pytest.approx(state.last_at + 30), "asked for right after a poll: at most one in 30 s"
     assert [DeadLetter.decode(r.value).cause for r in bus.records("items.dead")] == ["not-utf8"]
+
+
+async def test_a_quiet_papers_main_feed_is_polled_within_minutes_its_sections_within_the_hour(server, store):
+    urls = [f"https://paper.example/{name}" for name in ("main", "sport", "culture")]
+    for url in urls:
+        server.on(url.removeprefix("https://"), rss(("a", "First")))
+    add(store, *urls)
+    assert [row.source.url for row in FeedRows(store).all() if row.source.main] == urls[:1]
+    bus = MemoryBus()
+    await run_until(server, store, bus, lambda poller: poller.polls == 3)
+    waits = {url: outcome.next_at - outcome.at for url, outcome in outcomes(bus).items()}
+    assert 60 <= waits[urls[0]] <= 220
+    assert all(300 <= waits[url] <= 3960 for url in urls[1:])

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from frontpage.adapters.article_rows import ArticleRows, Offer
-from frontpage.adapters.feed_rows import PARTITIONS, FeedRow, FeedRows, FeedSource
+from frontpage.adapters.feed_rows import PARTITIONS, FeedRow, FeedRows, FeedSource, due_key
 from frontpage.adapters.redis_store import open_redis
 from frontpage.domain.ids import feed_id
 from frontpage.domain.schedule import FeedState
@@ -71,6 +71,28 @@ class TestFeedRows:
         assert found.state.next_at <= NOW + 1, "the boost asked for a poll now"
         assert rows.get(removed) is None
         assert [row.source.feed_id for row in rows.all()] == [boosted]
+
+    def test_a_request_during_a_poll_is_served_after_it_and_never_twice_at_once(self, store):
+        rows, name = FeedRows(store), feed(1).source.feed_id
+        rows.put(feed(1, NOW))
+        (claimed,) = rows.claim(NOW, 10, 120.0)
+        assert rows.boost(name, None, NOW + 1, why="websub")
+        assert rows.lease(name, NOW + 9_000)
+        assert rows.claim(NOW + 2, 10, 120.0) == [], "it is being polled"
+        rows.store([replace(claimed, state=replace(claimed.state, last_at=NOW + 3, next_at=NOW + 900))])
+        state = rows.get(name).state
+        assert (state.next_at, state.wanted_by, state.lease_until) == (NOW + 33, "websub", NOW + 9_000)
+        (again,) = rows.claim(NOW + 34, 10, 120.0)
+        rows.store([replace(again, state=replace(again.state, last_at=NOW + 34, next_at=NOW + 900, wanted_at=None))])
+        assert rows.get(name).state.next_at == NOW + 900, "served once"
+
+    def test_what_is_asked_for_goes_before_what_is_merely_overdue(self, store):
+        rows = FeedRows(store)
+        overdue = next(n for n in range(2, 500) if due_key(feed(n).source.feed_id) == due_key(feed(1).source.feed_id))
+        rows.put(feed(overdue, NOW - 5_000))
+        rows.put(feed(1, NOW + 600))
+        assert rows.boost(feed(1).source.feed_id, None, NOW, why="ping")
+        assert [row.source.feed_id for row in rows.claim(NOW, 1, 120.0)] == [feed(1).source.feed_id]
 
     def test_a_stopped_feed_stays_on_file_and_is_never_due(self, store):
         rows = FeedRows(store)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontpage.domain.freshness import freshness, retry_after, stamp
+from frontpage.domain.rhythm import expected_gap, hour_of_week
 from frontpage.domain.schedule import (
     DAY,
     GUIDS_BOUND,
@@ -22,8 +23,6 @@ from frontpage.domain.schedule import (
     Terms,
     boosted,
     decide,
-    expected_gap,
-    hour_of_week,
     plan,
 )
 
@@ -209,10 +208,12 @@ class TestInterval:
 
     def test_boost_polls_now_and_at_the_floor_until_it_ends(self):
         state = good(FeedState(), NOW, "a").state
+        assert boosted(state, None, NOW + 31).next_at == NOW + 31
         state = boosted(state, NOW + HOUR, NOW + 10)
-        assert state.next_at == NOW + 10
-        state = decide(state, Answer(304), terms(NOW + 10, floor=60)).state
-        assert 60 <= state.next_at - (NOW + 10) <= 66
+        assert state.next_at == NOW + 30, "at most one poll in 30 s"
+        state = decide(state, Answer(304), terms(NOW + 30, floor=60)).state
+        assert 60 <= state.next_at - (NOW + 30) <= 66
+        assert state.wanted_at is None
         later = decide(state, Answer(304), terms(NOW + 2 * HOUR, floor=60)).state
         assert later.next_at - (NOW + 2 * HOUR) > 600
 
@@ -220,6 +221,22 @@ class TestInterval:
         failing = decide(FeedState(), Answer(503, {"retry-after": "7200"}), terms()).state
         assert boosted(failing, NOW + HOUR, NOW + 1).next_at == failing.next_at
         assert boosted(FeedState(next_at=None, stopped="gone"), NOW + HOUR, NOW).next_at is None
+
+    def test_polling_is_the_backstop_while_a_hub_delivers(self):
+        """15 minutes with a living lease, as usual without one, and as usual again when the hub keeps silent."""
+        leased = replace(
+            good(FeedState(), NOW - 60, "a").state, lease_until=NOW + DAY, rate=dict.fromkeys(range(168), 9.0)
+        )
+        main = Terms("f0", 60.0, POLICY, NOW, POLICY.main_ceiling)
+        assert 900 <= decide(leased, Answer(304), main).state.next_at - NOW <= 990
+        assert decide(replace(leased, lease_until=NOW), Answer(304), main).state.next_at - NOW <= 220
+        told = boosted(leased, None, NOW, why="websub")
+        state = decide(told, Answer(200, {}, entries("a", "b")), main).state
+        assert (state.unannounced, state.wanted_by) == (0, None)
+        for name in "cde":
+            state = decide(state, Answer(200, {}, entries("a", name)), main).state
+        assert state.unannounced == POLICY.unannounced_limit
+        assert state.next_at - NOW <= 220, "the hub did not tell of three finds in a row"
 
     def test_feed_silent_for_weeks_may_wait_longer_than_an_hour(self):
         state = replace(good(FeedState(), NOW - 40 * DAY, "a").state, body_at=NOW, last_new_at=NOW - 40 * DAY)
