@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,10 +47,13 @@ def play(spark: SparkSession, path: str, batches: list[dict[str, Any]]) -> list[
     return [list(row) for row in spark.read.format("delta").load(path).orderBy("key").collect()]
 
 
-def run(cases_dir: Path, spark: SparkSession) -> dict[str, list[str]]:
-    """Every case folder below `cases_dir` that has batches.json."""
+def run(cases_dir: Path, spark: SparkSession | None = None) -> dict[str, list[str]]:
+    """Every case folder below `cases_dir` that has batches.json, on `spark` or a session of its own."""
+    if spark is None:
+        with _session() as own:
+            return run(cases_dir, own)
     results: dict[str, list[str]] = {}
-    for file in sorted(cases_dir.glob("*/batches.json")):
+    for file in sorted(Path(cases_dir).glob("*/batches.json")):
         expected = json.loads((file.parent / "expected.json").read_text())["rows"]
         with tempfile.TemporaryDirectory() as directory:
             found = play(spark, f"{directory}/table", json.loads(file.read_text())["batches"])
@@ -56,20 +61,26 @@ def run(cases_dir: Path, spark: SparkSession) -> dict[str, list[str]]:
     return results
 
 
-def main(cases_dir: str) -> int:
-    """Prints a line a case; 1 when one fails."""
+@contextmanager
+def _session() -> Iterator[SparkSession]:
     from frontpage.adapters.services.jars import spark_jars
     from frontpage.adapters.spark import SparkConfig, session
     from frontpage.settings import load
 
-    settings = load()
     with tempfile.TemporaryDirectory() as scratch:
-        spark = session(SparkConfig(jars=spark_jars(settings.cache), scratch=Path(scratch)))
-        results = run(Path(cases_dir), spark)
-        spark.stop()
+        spark = session(SparkConfig(jars=spark_jars(load().cache), scratch=Path(scratch)))
+        try:
+            yield spark
+        finally:
+            spark.stop()
+
+
+def main(cases_dir: str) -> int:
+    """Prints a line a case; 1 when one fails or there is none."""
+    results = run(Path(cases_dir))
     for name, problems in results.items():
         print(f"{name}: {'pass' if not problems else problems[0]}")
-    return int(any(results.values()))
+    return int(not results or any(results.values()))
 
 
 if __name__ == "__main__":

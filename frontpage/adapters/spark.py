@@ -91,10 +91,12 @@ def _options(config: SparkConfig) -> dict[str, str]:
         "spark.driver.extraJavaOptions": f"-Dderby.system.home={config.scratch.resolve()} -XX:+UseSerialGC",
         # the state of a small table's log is one partition's work, not fifty tasks
         "spark.databricks.delta.snapshotPartitions": "2",
+        # a checksum file a commit helps tables of millions of files; here it is an extra write and a read
+        "spark.databricks.delta.writeChecksumFile.enabled": "false",
         "spark.sql.streaming.stopTimeout": "30s",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
     }
-    if not config.master:
+    if config.master is None or config.master.startswith("local"):
         options |= {
             "spark.sql.shuffle.partitions": str(LOCAL_SHUFFLE_PARTITIONS),
             "spark.default.parallelism": str(LOCAL_SHUFFLE_PARTITIONS),
