@@ -29,7 +29,7 @@ from frontpage.domain.ids import article_id, digest
 from frontpage.runtime import Runtime, run_process
 from streaming.ingest.events import event_of, offer_of, signals_of
 from streaming.ingest.labels import Labeller
-from streaming.ingest.pages import Dead, Draft, Dropped, Fate, Later, Pages
+from streaming.ingest.pages import Dead, Draft, Dropped, Fate, Later, Pages, page_key
 from streaming.ingest.publishers import PublisherBook
 from streaming.ingest.thumbs import Thumbs
 from streaming.ingest.wiring import fetch_tier
@@ -166,7 +166,7 @@ class Enrich:
 
 
 def _sighting(item: FeedItem) -> str:
-    return digest(f"{item.url}\n{item.title}", 16)
+    return digest(f"{page_key(item)}\n{item.title}", 16)
 
 
 def _warm(encoders: EncoderSet) -> None:

@@ -109,6 +109,11 @@ class Dead:
 Fate = Draft | Later | Dropped | Dead
 
 
+def page_key(item: FeedItem) -> str:
+    """Equal for sightings of one page: the address without tracking and the like."""
+    return canonicalise(item.url).canonical or item.url
+
+
 class Pages:
     """Fetches and reads the pages of a batch. `patience` in real seconds bounds the batch."""
 
@@ -125,12 +130,13 @@ class Pages:
         """One fate per item, in their order. Raises ServiceUnavailable when Redis does not answer."""
         deadline = time.monotonic() + self._patience
         slots = asyncio.Semaphore(CONCURRENT)
-        # one address twice in a batch is one request; the second takes the first one's page
+        # one page twice in a batch is one request; the second sighting takes the first one's answer
         started: set[str] = set()
         pages: dict[str, asyncio.Task[Fetched | FetchRefused | FetchFailed]] = {}
         for _, item in items:
-            if item.url not in pages and not self._publishers.of(item.publisher_id, item.url).opted_out:
-                pages[item.url] = asyncio.create_task(self._fetch(item, slots, deadline, started))
+            key = page_key(item)
+            if key not in pages and not self._publishers.of(item.publisher_id, item.url).opted_out:
+                pages[key] = asyncio.create_task(self._fetch(item, slots, deadline, started))
         if pages:
             await asyncio.wait(pages.values(), timeout=self._patience + 1.0)
         for running in pages.values():
@@ -138,12 +144,12 @@ class Pages:
         await asyncio.gather(*pages.values(), return_exceptions=True)
         fates: list[Fate] = []
         for record, item in items:
-            task = pages.get(item.url)
+            task = pages.get(page_key(item))
             if task is None:
                 fates.append(Dropped(record))
             elif task.cancelled():
                 # a page that is not there yet timed out; one whose turn never came waited for us
-                cause = "timeout" if item.url in started else "budget"
+                cause = "timeout" if page_key(item) in started else "budget"
                 fates.append(self._fate(record, item, FetchFailed("not within the batch's patience", cause=cause)))
             else:
                 fates.append(self._fate(record, item, task.result()))
@@ -154,7 +160,7 @@ class Pages:
     ) -> Fetched | FetchRefused | FetchFailed:
         """The page, or the last error after the tries that fit before `deadline`."""
         async with slots:
-            started.add(item.url)
+            started.add(page_key(item))
             tried = 0
             while True:
                 try:
