@@ -34,15 +34,22 @@ if TYPE_CHECKING:
 
     from frontpage.adapters.clock import Clock
 
-Kind = Literal["feed", "page", "image", "robots"]
+Kind = Literal["feed", "page", "image", "robots", "form"]
 
 #: Bytes. Feeds: the largest real feed known to us has 3 MiB. robots.txt: RFC 9309 asks for at least 500 KiB.
-LIMITS: Final[dict[Kind, int]] = {"feed": 8 << 20, "page": 4 << 20, "image": 4 << 20, "robots": 512 << 10}
+LIMITS: Final[dict[Kind, int]] = {
+    "feed": 8 << 20,
+    "page": 4 << 20,
+    "image": 4 << 20,
+    "robots": 512 << 10,
+    "form": 64 << 10,
+}
 ACCEPT: Final[dict[Kind, str]] = {
     "feed": "application/rss+xml, application/atom+xml, application/feed+json, application/xml;q=0.9, */*;q=0.5",
     "page": "text/html, application/xhtml+xml, */*;q=0.5",
     "image": "image/jpeg, image/png, image/webp, image/*;q=0.5",
     "robots": "text/plain, */*;q=0.5",
+    "form": "*/*",
 }
 #: RFC 9309 asks for five redirects at least; browsers follow 20, but no feed needs more than these.
 MAX_REDIRECTS: Final = 5
@@ -139,6 +146,24 @@ class FetchTier:
         """See `Fetcher`."""
         return await self._get(url, kind, headers, self._robots)
 
+    async def post(self, url: str, form: Mapping[str, str]) -> Fetched:
+        """Send a form to a program that asked for it, such as a hub; the same gate, budgets, limits and errors.
+
+        robots.txt is for crawlers and is not asked. Redirects that keep the method are followed (307, 308); any
+        other one comes back as the answer.
+        """
+        for _ in range(MAX_REDIRECTS + 1):
+            admitted, dialled = self._gate.admit(url)
+            answer = await self._hop(admitted, dialled, "form", None, RATE, form=form)
+            location = answer.headers.get("location")
+            if answer.status not in (307, 308) or not location:
+                return Fetched(str(admitted), answer.status, answer.headers, answer.body)
+            try:
+                url = str(admitted.join(URL(location)))
+            except ValueError:
+                raise FetchRefused("redirected to what is no address", cause="bad-url") from None
+        raise FetchRefused(f"more than {MAX_REDIRECTS} redirects", cause="redirects")
+
     async def _get(
         self, raw: str, kind: Kind, headers: Mapping[str, str] | None, robots: RobotsCache | None
     ) -> Fetched:
@@ -165,12 +190,21 @@ class FetchTier:
             except ValueError:
                 raise FetchRefused("redirected to what is no address", cause="bad-url") from None
 
-    async def _hop(self, url: URL, dialled: URL, kind: Kind, headers: Mapping[str, str] | None, rate: float) -> Fetched:
+    async def _hop(
+        self,
+        url: URL,
+        dialled: URL,
+        kind: Kind,
+        headers: Mapping[str, str] | None,
+        rate: float,
+        *,
+        form: Mapping[str, str] | None = None,
+    ) -> Fetched:
         host = url.host or ""
         domain = registrable_domain(host)
         slot = await self._budget.acquire(domain, host, patience=PATIENCE, rate=rate)
         try:
-            answer = await self._request(dialled, kind, headers)
+            answer = await self._request(dialled, kind, headers, form)
             if answer.status in (429, 503):
                 # before the slot is free: the next in line must find the hold
                 said = retry_after(answer.headers, self._clock.now())
@@ -180,10 +214,16 @@ class FetchTier:
             await asyncio.shield(self._budget.release(slot))
         return answer
 
-    async def _request(self, url: URL, kind: Kind, headers: Mapping[str, str] | None) -> Fetched:
+    async def _request(
+        self, url: URL, kind: Kind, headers: Mapping[str, str] | None, form: Mapping[str, str] | None
+    ) -> Fetched:
         try:
-            async with self._session.get(
-                url, headers={"Accept": ACCEPT[kind], **(headers or {})}, allow_redirects=False
+            async with self._session.request(
+                "GET" if form is None else "POST",
+                url,
+                data=form,
+                headers={"Accept": ACCEPT[kind], **(headers or {})},
+                allow_redirects=False,
             ) as response:
                 found = _headers(response)
                 body = b""

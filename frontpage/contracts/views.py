@@ -42,6 +42,17 @@ CONTENT: Final = View("content:{hash}", "string", 7 * 86_400, "enrich", "article
 THUMB: Final = View("thumb:{thumb}", "string", 7 * 86_400, "enrich", "resized JPEG bytes")
 FEED: Final = View("feed:{feed}", "string", None, "poller", "FeedState JSON")
 FEEDS_DUE: Final = View("feeds:due:{partition}", "zset", None, "poller", "feed ids by next poll time (virtual)")
+WEBSUB: Final = View(
+    "websub:sub:{subscription}",
+    "string",
+    None,
+    "poller, and serving by compare-and-set",
+    "Subscription JSON with its secret",
+)
+WEBSUB_FEED: Final = View("websub:feed:{feed}", "string", None, "poller", "id of the feed's subscription")
+WEBSUB_DUE: Final = View("websub:due", "zset", None, "poller, serving", "subscription ids by next request (virtual)")
+PUSH_MARK: Final = View("push:feed:{feed}", "string", 86_400, "serving", "latest ping's stamp, when a fetch is due")
+PUSH_KEY: Final = View("push:key:{publisher}", "string", None, "publishers key", "the publisher's ping key")
 PUBLISHER: Final = View("publisher:{publisher}", "string", None, "feeds import", "Publisher JSON: licence, authority")
 PUBLISHERS: Final = View("publishers", "set", None, "feeds import", "all publisher ids")
 ROBOTS: Final = View("robots:{host}", "string", 86_400, "fetch tier", "robots.txt body and status")

@@ -19,11 +19,13 @@ from frontpage.adapters.feed_rows import FeedRow, FeedRows
 from frontpage.adapters.loop import decoded
 from frontpage.contracts.events import PollRequest
 from frontpage.contracts.topics import POLL_REQUESTS
+from frontpage.domain.push import FETCH_GAP
 from frontpage.domain.schedule import Policy
 from frontpage.errors import ServiceUnavailable
 from frontpage.runtime import Runtime, run_process
-from streaming.ingest.polling import PROCESS, Polled, Polling
+from streaming.ingest.polling import PROCESS, REAL_FLOOR, Polled, Polling
 from streaming.ingest.publishers import PublisherBook
+from streaming.ingest.subscriber import Subscriber
 from streaming.ingest.wiring import fetch_tier
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ class Poller:
         clock: Clock,
         *,
         beat: Callable[..., None] = lambda **_: None,
+        noticed: Callable[[list[Polled]], None] = lambda _: None,
         concurrent: int = CONCURRENT,
     ) -> None:
         self._polling = polling
@@ -64,6 +67,7 @@ class Poller:
         self._producer = producer
         self._clock = clock
         self._beat = beat
+        self._noticed = noticed
         self._concurrent = concurrent
         self._done: asyncio.Queue[Polled] = asyncio.Queue()
         self._unwritten = 0
@@ -132,6 +136,7 @@ class Poller:
                     log.warning("%d polls not written, again in %.1f s: %s", len(group), backoff, error)
                     await asyncio.sleep(backoff)
                     backoff = min(backoff * 2, LONGEST_BACKOFF)
+            self._noticed(group)
             for polled in group:
                 self.polls += polled.outcome is not None
                 self.new_items += polled.new_items
@@ -160,8 +165,9 @@ def serve_requests(bus: Bus, rows: FeedRows, clock: Clock, stop: threading.Event
                     continue
                 now = clock.now()
                 good, dead = decoded(records, PollRequest, PROCESS, now)
+                gap = max(FETCH_GAP, REAL_FLOOR / clock.real_seconds(1.0))
                 for _, request in good:
-                    rows.boost(request.feed_id, request.boost_until, now)
+                    rows.boost(request.feed_id, request.boost_until, now, why=request.why, gap=gap)
                 if dead:
                     producer.send(dead)
                 consumer.commit()
@@ -188,15 +194,19 @@ async def poll_until(runtime: Runtime, stop: threading.Event) -> None:
     requests.start()
     try:
         async with fetch_tier(runtime) as fetcher:
+            subscriber = Subscriber.of(runtime, fetcher, rows)
             polling = Polling(fetcher, PublisherBook(runtime.redis), runtime.clock, policy)
             poller = Poller(
                 polling,
                 rows,
                 producer,
                 runtime.clock,
-                beat=lambda **facts: runtime.heartbeat(PROCESS, **facts),
+                beat=lambda **facts: runtime.heartbeat(PROCESS, subscriptions=subscriber.living, **facts),
+                noticed=subscriber.noticed,
             )
+            subscribing = asyncio.create_task(subscriber.run(stop))
             await poller.run(stop)
+            await subscribing
     finally:
         producer.close()
         requests.join(5)

@@ -20,10 +20,11 @@ from frontpage.adapters.parse.feeds import read_any
 from frontpage.adapters.parse.readings import FeedEntry, FeedReading, SitemapReading
 from frontpage.adapters.parse.sitemap_walk import walk
 from frontpage.adapters.parse.sitemaps import as_feed
-from frontpage.contracts.events import DeadLetter, FeedItem, PollOutcome
+from frontpage.contracts.events import ArrivedBy, DeadLetter, FeedItem, PollOutcome
 from frontpage.contracts.topics import ITEMS_DEAD, ITEMS_RAW, POLLS
 from frontpage.domain.ids import digest, url_key
 from frontpage.domain.licence import clip
+from frontpage.domain.push import Advert, advertised
 from frontpage.domain.schedule import Answer, Decision, Entry, FeedState, Policy, Terms, decide, plan, spread
 from frontpage.errors import FetchFailed, FetchRefused, UnreadableInput
 
@@ -47,12 +48,17 @@ DEFERRED: Final = frozenset({"host-held", "budget"})
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """What a poll led to: `items` (items.raw and items.dead) first, then `outcome` (polls), then the row."""
+    """What a poll led to: `items` (items.raw and items.dead) first, then `outcome` (polls), then the row.
+
+    read: a feed was read, so that `advert` says whether it names a hub.
+    """
 
     row: FeedRow
     items: tuple[Outgoing, ...] = ()
     outcome: Outgoing | None = None
     new_items: int = 0
+    read: bool = False
+    advert: Advert | None = None
 
 
 class Polling:
@@ -79,13 +85,18 @@ class Polling:
             if error.cause in DEFERRED:
                 return self._deferred(row, error.retry_after or 0.0)
             return self._polled(row, Answer(error.status, cause=error.cause), [], 0)
-        answer, entries = await self._read(row, fetched, conditional=bool(request.headers))
-        return self._polled(row, answer, entries, len(fetched.body))
+        answer, reading = await self._read(row, fetched, conditional=bool(request.headers))
+        polled = self._polled(row, answer, reading.entries if reading else [], len(fetched.body))
+        if reading is None:
+            return polled
+        meta = reading.feed
+        offer = advertised(fetched.headers.get("link"), meta.hub, meta.self_url, fetched.url)
+        return replace(polled, read=True, advert=offer)
 
-    async def _read(self, row: FeedRow, fetched: Fetched, *, conditional: bool) -> tuple[Answer, list[FeedEntry]]:
+    async def _read(self, row: FeedRow, fetched: Fetched, *, conditional: bool) -> tuple[Answer, FeedReading | None]:
         answer = Answer(fetched.status, dict(fetched.headers), None, conditional, fetched.moved_to)
         if not 200 <= fetched.status < 300:
-            return answer, []
+            return answer, None
         now = self._clock.now()
         try:
             read = partial(read_any, fetched.body, fetched.headers, fetched.url, now=now, language=row.source.language)
@@ -93,13 +104,12 @@ class Polling:
             if "sitemap_index" in reading.problems:
                 reading = await self._walked(fetched, now)
         except UnreadableInput as error:
-            return replace(answer, cause=error.cause), []
+            return replace(answer, cause=error.cause), None
         except Exception:  # a feed that breaks the parser must not stop the others; the trace finds the bug
             log.exception("feed %s broke its parser", row.source.feed_id)
-            return replace(answer, cause="parser"), []
-        entries = list(reading.entries)
-        known = tuple(Entry(e.id or e.url or e.title, f"{e.title}\n{e.url}", e.published_at) for e in entries)
-        return replace(answer, entries=known), entries
+            return replace(answer, cause="parser"), None
+        known = tuple(Entry(e.id or e.url or e.title, f"{e.title}\n{e.url}", e.published_at) for e in reading.entries)
+        return replace(answer, entries=known), reading
 
     async def _walked(self, fetched: Fetched, now: float) -> FeedReading:
         """The articles of the sitemaps that an index lists, newest files first, a few a poll."""
@@ -161,9 +171,18 @@ class Polling:
             published_at=entry.published_at,
             updated_at=entry.updated_at,
             seen_at=now,
-            arrived_by="sitemap" if source.kind == "sitemap" else "poll",
+            arrived_by=_arrived_by(row),
         )
         return Outgoing(ITEMS_RAW.name, url_key(entry.url), item.encode())
+
+
+def _arrived_by(row: FeedRow) -> ArrivedBy:
+    """What led us to the item: the notification that this poll serves, else the poll itself."""
+    if row.state.wanted_by == "websub":
+        return "websub"
+    if row.state.wanted_by == "ping":
+        return "ping"
+    return "sitemap" if row.source.kind == "sitemap" else "poll"
 
 
 def _outcome(row: FeedRow, decision: Decision, size: int, items: int, now: float) -> Outgoing:

@@ -1,0 +1,198 @@
+"""WebSub subscriptions, ping keys and notification marks in Redis.
+
+Two processes write a subscription: the subscriber (requests) and the push receiver (the hub's answers). Each change is
+a compare-and-set on the row as it was read, with the decision (`domain/websub.py`) taken again when it lost, so that a
+verification that arrives while its request is still being written is neither lost nor undone. A subscription's row,
+its place in the queue and the feed's pointer to it change in one script.
+
+Not here: decisions, HTTP.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, Final
+
+from frontpage.adapters.redis_store import store_errors
+from frontpage.contracts.views import PUSH_KEY, PUSH_MARK, WEBSUB, WEBSUB_DUE, WEBSUB_FEED
+from frontpage.domain import websub
+from frontpage.domain.push import PushMark
+from frontpage.domain.websub import Subscription
+
+if TYPE_CHECKING:
+    import redis
+
+#: Bytes of randomness in a subscription's id (its callback's only protection), in its secret and in a ping key.
+ID_BYTES: Final = 24
+SECRET_BYTES: Final = 32
+
+#: KEYS row, due queue, feed pointer; ARGV id, row as read ('' for none), new row ('' deletes), due time
+_SWAP: Final = """
+local row = redis.call('GET', KEYS[1]) or ''
+if row ~= ARGV[2] then return 0 end
+if ARGV[3] == '' then
+  redis.call('DEL', KEYS[1])
+  redis.call('ZREM', KEYS[2], ARGV[1])
+  if redis.call('GET', KEYS[3]) == ARGV[1] then redis.call('DEL', KEYS[3]) end
+  return 1
+end
+if ARGV[2] == '' then
+  if redis.call('EXISTS', KEYS[3]) == 1 then return 0 end
+  redis.call('SET', KEYS[3], ARGV[1])
+end
+redis.call('SET', KEYS[1], ARGV[3])
+redis.call('ZADD', KEYS[2], ARGV[4], ARGV[1])
+return 1
+"""
+_CLAIM: Final = """
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])
+for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], 'XX', ARGV[3], id) end
+return due
+"""
+_MARK: Final = """
+if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'EX', ARGV[3])
+return 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A subscription with the exact value it was read from."""
+
+    subscription: Subscription
+    raw: bytes
+
+
+class PushRows:
+    """All methods raise ServiceUnavailable (StoreFull) when Redis does not serve."""
+
+    def __init__(self, store: redis.Redis) -> None:
+        self._store = store
+        self._swap_script = store.register_script(_SWAP)
+        self._claim_script = store.register_script(_CLAIM)
+        self._mark_script = store.register_script(_MARK)
+
+    # Subscriptions.
+
+    def get(self, id: str) -> Stored | None:
+        """One subscription, or None."""
+        with store_errors():
+            raw: Any = self._store.get(WEBSUB.key(subscription=id))
+        return None if raw is None else Stored(_decode(raw), raw)
+
+    def of_feed(self, feed_id: str) -> Subscription | None:
+        """The feed's subscription, or None."""
+        with store_errors():
+            id: Any = self._store.get(WEBSUB_FEED.key(feed=feed_id))
+        stored = self.get(id.decode()) if id is not None else None
+        return stored.subscription if stored else None
+
+    def begin(self, feed_id: str, *, hub: str, topic: str, now: float) -> Subscription | None:
+        """A new subscription with an unguessable id and secret, due now; None when the feed has one already."""
+        made = websub.new(
+            secrets.token_urlsafe(ID_BYTES), secrets.token_urlsafe(SECRET_BYTES), feed_id, hub=hub, topic=topic, now=now
+        )
+        return made if self._swap(made, b"", made) else None
+
+    def change(self, id: str, decide: Callable[[Subscription], Subscription | None]) -> Subscription | None:
+        """Apply a decision to the row as it is now; None when there is no row or the decision says no.
+
+        A result without a next time is the end: row and pointer are removed.
+        """
+        while (stored := self.get(id)) is not None:
+            after = decide(stored.subscription)
+            if after is None or after == stored.subscription or self._swap(stored.subscription, stored.raw, after):
+                return after
+        return None
+
+    def release(self, subscription: Subscription) -> None:
+        """The feed may begin another subscription while this one is still being ended."""
+        with store_errors():
+            self._store.delete(WEBSUB_FEED.key(feed=subscription.feed_id))
+
+    def claim(self, now: float, limit: int, lease: float) -> list[Subscription]:
+        """Up to `limit` due subscriptions, not due for others for `lease` virtual seconds."""
+        with store_errors():
+            due: Any = self._claim_script(keys=[WEBSUB_DUE.key()], args=[repr(now), limit, repr(now + lease)])
+            rows: Any = self._store.mget([WEBSUB.key(subscription=id.decode()) for id in due]) if due else []
+        return [_decode(raw) for raw in rows if raw is not None]
+
+    def count(self) -> int:
+        """Subscriptions on file."""
+        with store_errors():
+            return int(self._store.zcard(WEBSUB_DUE.key()))
+
+    def _swap(self, before: Subscription, raw: bytes, after: Subscription) -> bool:
+        finished = after.next_at is None
+        with store_errors():
+            return bool(
+                self._swap_script(
+                    keys=[
+                        WEBSUB.key(subscription=before.id),
+                        WEBSUB_DUE.key(),
+                        WEBSUB_FEED.key(feed=before.feed_id),
+                    ],
+                    args=[
+                        before.id,
+                        raw,
+                        b"" if finished else _encode(after),
+                        repr(math.inf if after.next_at is None else after.next_at),
+                    ],
+                )
+            )
+
+    # Pings and marks.
+
+    def ping_key(self, publisher_id: str) -> str | None:
+        """The publisher's key, or None."""
+        with store_errors():
+            raw: Any = self._store.get(PUSH_KEY.key(publisher=publisher_id))
+        return None if raw is None else raw.decode()
+
+    def put_ping_keys(self, keys: Mapping[str, str]) -> None:
+        """{publisher id: key}."""
+        with store_errors():
+            pipe = self._store.pipeline(transaction=False)
+            for publisher, key in keys.items():
+                pipe.set(PUSH_KEY.key(publisher=publisher), key)
+            pipe.execute()
+
+    def new_ping_key(self, publisher_id: str) -> str:
+        """Give the publisher a new key; the old one is refused from now on."""
+        key = secrets.token_urlsafe(SECRET_BYTES)
+        self.put_ping_keys({publisher_id: key})
+        return key
+
+    def revoke_ping_key(self, publisher_id: str) -> bool:
+        """Refuse the publisher's pings; False when there was no key."""
+        with store_errors():
+            return bool(self._store.delete(PUSH_KEY.key(publisher=publisher_id)))
+
+    def mark(self, feed_id: str) -> tuple[PushMark, bytes]:
+        """The feed's mark and the value it was read from."""
+        with store_errors():
+            raw: Any = self._store.get(PUSH_MARK.key(feed=feed_id))
+        return (PushMark(**json.loads(raw)), raw) if raw else (PushMark(), b"")
+
+    def put_mark(self, feed_id: str, mark: PushMark, raw: bytes) -> bool:
+        """Write the mark unless it changed since it was read as `raw`."""
+        with store_errors():
+            return bool(
+                self._mark_script(
+                    keys=[PUSH_MARK.key(feed=feed_id)], args=[raw, json.dumps(asdict(mark)), PUSH_MARK.ttl or 0]
+                )
+            )
+
+
+def _encode(subscription: Subscription) -> bytes:
+    return json.dumps(asdict(subscription), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def _decode(raw: bytes) -> Subscription:
+    known = {field.name for field in fields(Subscription)}
+    return Subscription(**{name: value for name, value in json.loads(raw).items() if name in known})
