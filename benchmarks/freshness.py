@@ -33,6 +33,7 @@ from frontpage.contracts.events import StoryChange
 from frontpage.contracts.topics import STORY_CHANGES
 from frontpage.contracts.views import PAGES_CHANNEL, PageSnapshot
 from frontpage.domain.ids import article_id
+from frontpage.domain.urls import canonicalise
 from frontpage.settings import Settings
 from frontpage_cli.system.demo import HOUR, Demo, Narrator
 from frontpage_cli.system.launch import down
@@ -77,7 +78,7 @@ def measure(
     world: World, rows: list[tuple[str, int, StoryChange]], pages: list[PageSnapshot], begin: float, end: float
 ) -> dict[str, float]:
     """Delays of the articles that the world published in [begin, end)."""
-    published = {article_id(article.url): article.published_at for article in world.articles}
+    published = {article_id(canonicalise(article.url).canonical): article.published_at for article in world.articles}
     ordered = sorted(pages, key=lambda page: page.generated_at)
     to_story, to_seen, to_page, due = [], [], [], 0
     for key, offset, change in rows:

@@ -7,6 +7,7 @@ Leases, Redis expiry and Kafka retention keep real time: they use `time.monotoni
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import TYPE_CHECKING, Protocol
 
@@ -45,6 +46,7 @@ class ReplayClock:
         self._store = store
         self._refresh = refresh
         self._read_at = float("-inf")
+        self._following = threading.Lock()
         self._real, self._virtual, self._speed = 0.0, 0.0, 1.0
 
     def now(self) -> float:
@@ -60,7 +62,12 @@ class ReplayClock:
     def _follow(self) -> None:
         if time.monotonic() - self._read_at < self._refresh:
             return
-        self._read_at = time.monotonic()
+        with self._following:  # a second thread must not tell the time before the first has read the row
+            if time.monotonic() - self._read_at >= self._refresh:
+                self._read()
+                self._read_at = time.monotonic()
+
+    def _read(self) -> None:
         try:
             row = self._store.hgetall(CLOCK.pattern)
         except Exception:  # noqa: BLE001 - a lost Redis must not stop the clock: go on at the last known speed
