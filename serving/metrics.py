@@ -41,4 +41,5 @@ class Metrics:
         )
         self.queue = Gauge(name + "event_queue", "events waiting for Kafka", registry=self.registry)
         self.clicks = Counter(name + "clicks", "redirects", ["outcome"], registry=self.registry)
+        self.push = Counter(name + "push", "notifications and what became of them", ["outcome"], registry=self.registry)
         self.limited = Counter(name + "rate_limited", "requests refused by the rate limit", registry=self.registry)

@@ -36,6 +36,8 @@ _ROUTES: Final = (
     "/v1/events",
     "/r/",
     "/thumb/",
+    "/push/websub/",
+    "/push/ping",
     "/static/",
 )
 

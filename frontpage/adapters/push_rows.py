@@ -1,4 +1,4 @@
-"""WebSub subscriptions, ping keys and notification marks in Redis.
+"""WebSub subscriptions and publishers' ping keys in Redis.
 
 Two processes write a subscription: the subscriber (requests) and the push receiver (the hub's answers). Each change is
 a compare-and-set on the row as it was read, with the decision (`domain/websub.py`) taken again when it lost, so that a
@@ -18,9 +18,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from frontpage.adapters.redis_store import store_errors
-from frontpage.contracts.views import PUSH_KEY, PUSH_MARK, WEBSUB, WEBSUB_DUE, WEBSUB_FEED
+from frontpage.contracts.views import PUSH_KEY, PUSH_PING, WEBSUB, WEBSUB_DUE, WEBSUB_FEED
 from frontpage.domain import websub
-from frontpage.domain.push import PushMark
 from frontpage.domain.websub import Subscription
 
 if TYPE_CHECKING:
@@ -53,9 +52,10 @@ local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, AR
 for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], 'XX', ARGV[3], id) end
 return due
 """
-_MARK: Final = """
-if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[2], 'EX', ARGV[3])
+_PING: Final = """
+local last = redis.call('GET', KEYS[1])
+if last and tonumber(last) >= tonumber(ARGV[1]) then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2])
 return 1
 """
 
@@ -75,7 +75,7 @@ class PushRows:
         self._store = store
         self._swap_script = store.register_script(_SWAP)
         self._claim_script = store.register_script(_CLAIM)
-        self._mark_script = store.register_script(_MARK)
+        self._ping_script = store.register_script(_PING)
 
     # Subscriptions.
 
@@ -146,7 +146,7 @@ class PushRows:
                 )
             )
 
-    # Pings and marks.
+    # Pings.
 
     def ping_key(self, publisher_id: str) -> str | None:
         """The publisher's key, or None."""
@@ -173,19 +173,17 @@ class PushRows:
         with store_errors():
             return bool(self._store.delete(PUSH_KEY.key(publisher=publisher_id)))
 
-    def mark(self, feed_id: str) -> tuple[PushMark, bytes]:
-        """The feed's mark and the value it was read from."""
+    def last_ping(self, feed_id: str) -> float | None:
+        """The time that the feed's latest genuine ping states."""
         with store_errors():
-            raw: Any = self._store.get(PUSH_MARK.key(feed=feed_id))
-        return (PushMark(**json.loads(raw)), raw) if raw else (PushMark(), b"")
+            raw: Any = self._store.get(PUSH_PING.key(feed=feed_id))
+        return None if raw is None else float(raw)
 
-    def put_mark(self, feed_id: str, mark: PushMark, raw: bytes) -> bool:
-        """Write the mark unless it changed since it was read as `raw`."""
+    def take_ping(self, feed_id: str, stamp: float) -> bool:
+        """Note a ping's time; False when one as late was there before (then this is a replay)."""
         with store_errors():
             return bool(
-                self._mark_script(
-                    keys=[PUSH_MARK.key(feed=feed_id)], args=[raw, json.dumps(asdict(mark)), PUSH_MARK.ttl or 0]
-                )
+                self._ping_script(keys=[PUSH_PING.key(feed=feed_id)], args=[repr(stamp), PUSH_PING.ttl or 3_600])
             )
 
 

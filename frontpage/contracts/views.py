@@ -51,7 +51,7 @@ WEBSUB: Final = View(
 )
 WEBSUB_FEED: Final = View("websub:feed:{feed}", "string", None, "poller", "id of the feed's subscription")
 WEBSUB_DUE: Final = View("websub:due", "zset", None, "poller, serving", "subscription ids by next request (virtual)")
-PUSH_MARK: Final = View("push:feed:{feed}", "string", 86_400, "serving", "latest ping's stamp, when a fetch is due")
+PUSH_PING: Final = View("push:ping:{feed}", "string", 3_600, "serving", "the latest ping's own time: older is a replay")
 PUSH_KEY: Final = View("push:key:{publisher}", "string", None, "publishers key", "the publisher's ping key")
 PUBLISHER: Final = View("publisher:{publisher}", "string", None, "feeds import", "Publisher JSON: licence, authority")
 PUBLISHERS: Final = View("publishers", "set", None, "feeds import", "all publisher ids")

@@ -2,9 +2,11 @@
 
 A notification never carries content that we use: it says "look now", and the most that a forged or repeated one could
 cost is one conditional request. Still, each is authenticated, and at most one fetch per feed and 30 seconds follows.
-No notification is dropped by that limit: one that comes too soon is served by a fetch at the end of the 30 seconds.
+That limit is kept where fetches are planned (`schedule.boosted`), and drops no notification: one that comes too soon
+is served by a fetch at the end of the 30 seconds. Merging notifications before they reach the poller was rejected:
+only the poller knows whether the fetch that they would share has begun.
 
-Not here: subscriptions (`domain/websub.py`), when a feed is polled otherwise (`domain/schedule.py`).
+Not here: subscriptions (`domain/websub.py`).
 """
 
 from __future__ import annotations
@@ -33,14 +35,6 @@ class Advert:
     topic: str
 
 
-@dataclass(frozen=True, slots=True)
-class PushMark:
-    """What is remembered of a feed's notifications: the latest ping's own time, and when the latest fetch is due."""
-
-    stamp: float | None = None
-    fetch_at: float | None = None
-
-
 def advertised(link_header: str | None, hub: str | None, topic: str | None, url: str) -> Advert | None:
     """The offer of one response, headers before document (WebSub, section 4); None without a hub on the web.
 
@@ -56,27 +50,15 @@ def advertised(link_header: str | None, hub: str | None, topic: str | None, url:
     return Advert(found, subject)
 
 
-def admit(mark: PushMark, now: float) -> tuple[PushMark, bool]:
-    """The mark after a genuine notification, and whether a fetch is to be asked for.
-
-    Not asked for is a fetch only when one is due later anyway, which will see what this notification is about.
-    """
-    due = mark.fetch_at
-    if due is not None and now < due <= now + FETCH_GAP:
-        return mark, False
-    soonest = now if due is None or due > now else max(now, due + FETCH_GAP)
-    return PushMark(mark.stamp, soonest), True
-
-
 def ping_signature(key: str, feed: str, at: str) -> str:
     """Hex HMAC-SHA256 with the publisher's key over the time as sent, a line feed, and the feed's address."""
     return hmac.new(key.encode(), f"{at}\n{feed}".encode("utf-8", "replace"), "sha256").hexdigest()
 
 
-def ping_refusal(key: str, feed: str, at: str, signature: str, *, mark: PushMark, now: float) -> str | None:
+def ping_refusal(key: str, feed: str, at: str, signature: str, *, last: float | None, now: float) -> str | None:
     """Why a ping is refused (`signature`, `time`, `replay`), None for a genuine one.
 
-    Stamps grow: whoever repeats a ping, or sends an older one, is refused; the later ping has covered it.
+    last: the time of the feed's latest ping. Stamps grow: whoever repeats a ping, or sends an older one, is refused; the later ping has covered it.
     """
     expected = ping_signature(key, feed, at)
     if not hmac.compare_digest(expected.encode(), signature.encode("utf-8", "replace")):
@@ -84,7 +66,7 @@ def ping_refusal(key: str, feed: str, at: str, signature: str, *, mark: PushMark
     stamp = ping_time(at)
     if stamp is None or abs(stamp - now) > PING_SKEW:
         return "time"
-    return "replay" if mark.stamp is not None and stamp <= mark.stamp else None
+    return "replay" if last is not None and stamp <= last else None
 
 
 def ping_time(at: str) -> float | None:

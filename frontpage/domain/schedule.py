@@ -221,7 +221,8 @@ def boosted(
     if state.errors:
         return state
     soonest = now if state.last_at is None else max(now, state.last_at + gap)
-    return replace(state, next_at=min(due, soonest), wanted_at=now, wanted_by=why)
+    pushed = state.wanted_by if state.wanted_by in ("websub", "ping") else why
+    return replace(state, next_at=min(due, soonest), wanted_at=now, wanted_by=pushed)
 
 
 def spread(seed: str, at: float) -> float:

@@ -118,21 +118,21 @@ def failed(
 def verified(state: Subscription, mode: str, topic: str, lease: float | None, now: float) -> Subscription | None:
     """The state after the hub's verification; None when we asked for no such thing.
 
-    lease: seconds as the hub states them; None (older hubs) is the one we asked for.
+    lease: seconds as the hub states them; None (older hubs) is the one we asked for. Below a second it is no lease.
     """
     if mode != state.mode or not _same(topic, state.topic) or not _is_open(state, now):
         return None
     if mode == "unsubscribe":
         return replace(state, open=False, lease_until=None, next_at=None)
     granted = LEASE if lease is None else min(lease, LEASE)
-    if not granted > 0:
+    if not granted >= 1.0:
         return None
     return replace(
         state,
         open=False,
         verified_at=now if state.open or state.verified_at is None else state.verified_at,
         lease_until=now + granted,
-        next_at=now + max(granted * (1 - LEFT_TO_RENEW), min(granted, MINUTE)),
+        next_at=now + max(granted * (1 - LEFT_TO_RENEW), MINUTE),
         tries=0,
         denials=0,
         cause="",

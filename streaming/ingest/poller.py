@@ -166,7 +166,8 @@ def serve_requests(bus: Bus, rows: FeedRows, clock: Clock, stop: threading.Event
                 now = clock.now()
                 good, dead = decoded(records, PollRequest, PROCESS, now)
                 gap = max(FETCH_GAP, REAL_FLOOR / clock.real_seconds(1.0))
-                for _, request in good:
+                # a hub that delivers again and again costs one look-up per batch
+                for request in {(one.feed_id, one.boost_until, one.why): one for _, one in good}.values():
                     rows.boost(request.feed_id, request.boost_until, now, why=request.why, gap=gap)
                 if dead:
                     producer.send(dead)
