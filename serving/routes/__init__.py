@@ -1,0 +1,1 @@
+"""Routes, one module per topic; each has a `router`."""
