@@ -1,15 +1,17 @@
 """The one clock. Real time by default; an accelerated replay moves it for all processes at once.
 
 Virtual time = virtual epoch + (real now - real epoch) x speed, with the three numbers in the Redis hash
-`clock` (see contracts/views.py), re-read every second so that all processes follow a change of speed.
+`clock` (see contracts/views.py), re-read every second so that all processes follow a change of speed; `until`, the real
+moment at which an accelerated stretch ends, lets them change to real time at the same moment.
 Leases, Redis expiry and Kafka retention keep real time: they use `time.monotonic` or the server's clock.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from frontpage.contracts.views import CLOCK
 
@@ -47,17 +49,22 @@ class ReplayClock:
         self._refresh = refresh
         self._read_at = float("-inf")
         self._following = threading.Lock()
-        self._real, self._virtual, self._speed = 0.0, 0.0, 1.0
+        self._real, self._virtual, self._speed, self._until = 0.0, 0.0, 1.0, math.inf
 
     def now(self) -> float:
         """Virtual seconds since 1970-01-01 UTC."""
         self._follow()
-        return self._virtual + (time.time() - self._real) * self._speed
+        now = time.time()
+        return self._virtual + (now - self._real) * self._speed if now < self._until else self._after(now)
 
     def real_seconds(self, virtual_seconds: float) -> float:
         """`virtual_seconds` over the present speed, at least a millisecond."""
         self._follow()
-        return max(0.001, virtual_seconds / self._speed)
+        speed = self._speed if time.time() < self._until else 1.0
+        return max(0.001, virtual_seconds / speed)
+
+    def _after(self, now: float) -> float:
+        return self._virtual + (self._until - self._real) * self._speed + (now - self._until)
 
     def _follow(self) -> None:
         if time.monotonic() - self._read_at < self._refresh:
@@ -75,10 +82,22 @@ class ReplayClock:
         if row:
             fields = {k.decode(): float(v) for k, v in row.items()}  # type: ignore[union-attr]
             self._real, self._virtual, self._speed = fields["real"], fields["virtual"], fields["speed"]
+            self._until = fields.get("until", math.inf)
         else:
-            self._real, self._virtual, self._speed = 0.0, 0.0, 1.0
+            self._real, self._virtual, self._speed, self._until = 0.0, 0.0, 1.0, math.inf
 
 
-def set_clock(store: redis.Redis, *, virtual: float, speed: float) -> None:
-    """Make virtual time `virtual` from this moment on, running `speed` times as fast as real time."""
-    store.hset(CLOCK.pattern, mapping={"real": time.time(), "virtual": virtual, "speed": speed})
+def set_clock(store: redis.Redis, *, virtual: float, speed: float, until: float | None = None) -> None:
+    """Make virtual time `virtual` from this moment on, running `speed` times as fast as real time.
+
+    With `until` (virtual) it runs at that speed up to there and in real time from then on: in all processes at the
+    same moment, whereas a later `set_clock` is seen up to a second late, and a second can be an hour of replay.
+    """
+    real = time.time()
+    row: dict[Any, Any] = {"real": real, "virtual": virtual, "speed": speed}
+    if until is not None:
+        row["until"] = real + (until - virtual) / speed
+    pipe = store.pipeline()
+    pipe.delete(CLOCK.pattern)
+    pipe.hset(CLOCK.pattern, mapping=row)
+    pipe.execute()

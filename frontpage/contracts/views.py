@@ -78,7 +78,7 @@ PROJECTION: Final = View(
 )
 VERSIONS: Final = View("versions", "hash", None, "batch publish", "current version of each model, projection, table")
 MODEL: Final = View("model:{version}", "string", None, "batch publish", "LightGBM model text with its feature registry")
-CLOCK: Final = View("clock", "hash", None, "frontpage", "real epoch, virtual epoch, speed")
+CLOCK: Final = View("clock", "hash", None, "frontpage", "real epoch, virtual epoch, speed, until")
 HEARTBEAT: Final = View("heartbeat:{process}", "string", 30, "each process", "JSON: pid, since, lag, last work")
 
 

@@ -18,11 +18,11 @@ import redis
 
 from data_samples.readers import READERS
 from data_samples.world import World, build
-from frontpage.adapters.clock import set_clock
+from frontpage.adapters.clock import ReplayClock, set_clock
 from frontpage.adapters.kafka_bus import KafkaBus
 from frontpage.adapters.redis_store import open_redis
 from frontpage.contracts.topics import ARTICLES, ITEMS_DEAD, ITEMS_RAW, STORY_CHANGES
-from frontpage.errors import ConfigurationError, FrontpageError, ServiceUnavailable
+from frontpage.errors import ConfigurationError, FrontpageError
 from frontpage.settings import Settings
 from frontpage_cli.system import dagster_runs, simulated
 from frontpage_cli.system.backlog import backlog
@@ -34,6 +34,8 @@ HOUR: Final = 3600.0
 QUIET_REAL: Final = 65.0
 #: The quiet part ends so long before the burst (virtual seconds).
 MARGIN: Final = 0.4 * HOUR
+#: Real seconds from the end of the quiet part to half a minute before the burst.
+APPROACH_REAL: Final = 15.0
 #: Times real time while the burst is on: its five minutes take 20 real seconds, a poll of a second is 15 virtual ones.
 BURST_SPEED: Final = 15.0
 #: Groups whose backlog decides whether news has come through.
@@ -116,9 +118,8 @@ class Demo:
         span = self.world.burst_at - MARGIN - self.world.start
         speed = span / QUIET_REAL
         self._tell.say(f"playing {span / HOUR:.1f} hours at {speed:.0f} times real time")
-        self._clock(self.world.start, speed)
+        self._clock(self.world.start, speed, until=self.world.start + span)
         self._watch(QUIET_REAL)
-        self._clock(self.world.start + span, 1.0)
         self._settle("the quiet hours", 180.0)
 
     def burst(self) -> str | None:
@@ -126,10 +127,11 @@ class Demo:
         self._tell.say(
             f"the burst begins in {MARGIN / 60:.0f} virtual minutes; {BURST_SPEED:.0f} times real time around it"
         )
-        begin = self.world.burst_at - MARGIN
-        self._clock(begin, MARGIN / 20.0)
-        self._watch(20.0)
-        self._clock(self.world.burst_at - 30.0, BURST_SPEED)
+        before = self.world.burst_at - 30.0
+        now = self._now()
+        self._clock(now, (before - now) / APPROACH_REAL, until=before)
+        self._watch(APPROACH_REAL)
+        self._clock(before, BURST_SPEED, until=before + 120.0 * BURST_SPEED)
         deadline = time.monotonic() + 120.0
         breaking: str | None = None
         while breaking is None and time.monotonic() < deadline:
@@ -193,13 +195,13 @@ class Demo:
 
     # How it goes.
 
-    def _clock(self, virtual: float, speed: float) -> None:
-        self._real, self._virtual, self._speed = time.time(), virtual, speed
+    def _clock(self, virtual: float, speed: float, until: float | None = None) -> None:
         with open_redis(self.row["redis"]) as store:
-            set_clock(store, virtual=virtual, speed=speed)
+            set_clock(store, virtual=virtual, speed=speed, until=until)
 
     def _now(self) -> float:
-        return self._virtual + (time.time() - self._real) * self._speed
+        with open_redis(self.row["redis"]) as store:
+            return ReplayClock(store).now()
 
     def _watch(self, seconds: float) -> None:
         """Tell how it goes for that many real seconds."""

@@ -42,6 +42,7 @@ PARTS: Final = (
     Part("enrich", "speed", "heartbeat", ("streaming.ingest.enrich",), 200, "fetches and reads pages"),
     Part("writer", "speed", "heartbeat", ("streaming.cluster.writer",), 200, "groups articles into stories"),
     Part("store", "speed", "heartbeat", ("streaming.cluster.store",), 200, "writes story rows"),
+    Part("links", "speed", "heartbeat", ("streaming.cluster.links",), 200, "links stories across languages"),
     Part("clicks", "speed", "heartbeat", ("streaming.trends.clicks",), 200, "counts clicks"),
     Part("merge", "speed", "heartbeat", ("streaming.trends.merge",), 200, "merges trends"),
     Part("ranker", "speed", "heartbeat", ("streaming.rank.ranker",), 200, "ranks the pages"),
