@@ -34,6 +34,8 @@ KEPT: Final = 5.0
 SHELF: Final = 512
 #: A story page shows at most this many originals, newest first; the timeline has them all up to its own limit.
 SHOWN: Final = 200
+#: Links followed from a story: an event has one or two stories in each language.
+LINKED: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +85,18 @@ class StoryShelf:
             row = _row_of(card)
         if row.alias_of:
             return Moved(row.alias_of)
-        linked = [other for id in row.links[:20] if (other := self._row(id)) is not None and not other.alias_of]
-        return story_of(row, self._memory.maker, card, linked)
+        return story_of(row, self._memory.maker, card, self._linked(row))
+
+    def _linked(self, row: StoryRow) -> list[StoryRow]:
+        """Rows of linked stories, each once: a link names a story as it was called before merges."""
+        found: dict[str, StoryRow] = {}
+        for linked_id in row.links[:LINKED]:
+            other = self._row(linked_id)
+            if other is not None and other.alias_of:
+                other = self._row(other.alias_of)
+            if other is not None and other.story_id != row.story_id and not other.alias_of:
+                found.setdefault(other.story_id, other)
+        return sorted(found.values(), key=lambda other: (other.language, other.story_id))
 
     def _row(self, story_id: str) -> StoryRow | None:
         with store_errors():

@@ -2,7 +2,8 @@
 
 Written only from `story.changes`. Each batch of a partition ends in one MULTI with the rows it touched and the sequence
 it reached; a batch whose sequence is already there writes nothing, so a replay after a crash is harmless and a process
-that lost its partition cannot put old rows over new ones. Rows lost with Redis are written again from the log.
+that lost its partition cannot put old rows over new ones. Rows lost with Redis are written again from the log. Links to
+stories of other languages come from `story.links` (`link_rows.py`).
 
 Not here: decisions (`writer.py`), page cards (`streaming/rank`). Run: `python -m streaming.cluster.store`.
 """
@@ -29,6 +30,7 @@ from frontpage.contracts.views import STORIES_APPLIED, STORY, StoryMember, Story
 from frontpage.domain.story import Change, Story, StoryBook
 from frontpage.errors import FrontpageError, UnreadableEvent
 from frontpage.runtime import Runtime, run_process
+from streaming.cluster.link_rows import LinkRows
 from streaming.cluster.writer import read_changes
 
 log = logging.getLogger(__name__)
@@ -43,10 +45,12 @@ class StoreWork:
     def __init__(self, bus: Bus, store: redis.Redis, clock: Clock) -> None:
         self._bus, self._store, self._clock = bus, store, clock
         self._books: dict[int, StoryBook] = {}
+        self._links = LinkRows(bus, store)
 
     def handle(self, records: list[Record]) -> list[Outgoing]:
         """Write the rows of a batch; returns dead letters only. Repeating it changes nothing."""
         dead: list[Outgoing] = []
+        self._links.refresh()
         by_partition = itertools.groupby(sorted(records, key=lambda r: (r.partition, r.offset)), lambda r: r.partition)
         for partition, group in by_partition:
             batch = list(group)
@@ -64,6 +68,10 @@ class StoreWork:
                 self._books.pop(partition, None)  # the book may be ahead of the rows: start from the log
                 raise
         return dead
+
+    def link(self) -> None:
+        """Bring new links into the rows; at most once a second. Raises ServiceUnavailable."""
+        self._links.refresh()
 
     def stories(self) -> int:
         """Open stories known to this process."""
@@ -89,7 +97,7 @@ class StoreWork:
             aliases = dict(book.aliases)
         for change in changes:
             self._step(book, change, touched, aliases)
-        self._write(partition, book.sequence, touched.values(), aliases)
+        self._write(partition, book, touched.values(), aliases)
 
     @staticmethod
     def _step(book: StoryBook, change: Change, touched: dict[str, Story], aliases: dict[str, str]) -> None:
@@ -99,10 +107,16 @@ class StoreWork:
             survivor = book.resolve(change.story_id)
             aliases.update({old: target for old, target in book.aliases.items() if target == survivor})
 
-    def _write(self, partition: int, sequence: int, stories: Iterable[Story], aliases: dict[str, str]) -> None:
+    def _write(self, partition: int, book: StoryBook, stories: Iterable[Story], aliases: dict[str, str]) -> None:
         """One MULTI, unless another process has already brought the partition this far."""
-        key = STORIES_APPLIED.key(partition=partition)
-        rows = {story.story_id: row_of(story) for story in stories}
+        key, sequence = STORIES_APPLIED.key(partition=partition), book.sequence
+        names: dict[str, list[str]] = {}
+        for old, survivor in book.aliases.items():
+            names.setdefault(survivor, [survivor]).append(old)
+        rows = {
+            story.story_id: row_of(story, self._links.of(names.get(story.story_id, [story.story_id])))
+            for story in stories
+        }
         for old, survivor in aliases.items():
             language = rows[survivor].language if survivor in rows else rows[old].language if old in rows else ""
             rows[old] = StoryRow(story_id=old, language=language, alias_of=survivor)
@@ -120,8 +134,8 @@ class StoreWork:
                 log.info("partition %d: another store was faster", partition)
 
 
-def row_of(story: Story) -> StoryRow:
-    """The row of a story as it stands; an absorbed story becomes an alias row without members."""
+def row_of(story: Story, links: Sequence[str] = ()) -> StoryRow:
+    """The row of a story as it stands; an absorbed story becomes an alias row without members or links."""
     if story.alias_of is not None:
         return StoryRow(story_id=story.story_id, language=story.language, alias_of=story.alias_of)
     members = [
@@ -142,6 +156,7 @@ def row_of(story: Story) -> StoryRow:
         updated_at=story.updated_at,
         members=members,
         history=list(story.history),
+        links=list(links),
         closed=story.closed,
     )
 
@@ -152,6 +167,7 @@ def main(runtime: Runtime, stop: threading.Event, instance: int = 0) -> None:
 
     def idle() -> None:
         runtime.heartbeat(PROCESS, stories=work.stories())
+        work.link()
 
     run_transactional(
         runtime.bus, process=PROCESS, group=GROUP, topics=[STORY_CHANGES.name],

@@ -72,13 +72,15 @@ class EventClusterer(Clusterer):
         old = [story for story in self.book.stories.values() if now - story.updated_at > 48 * 3600]
         changes = []
         for ordinal, story in enumerate(old):
-            changes.append(self.change("close", story.story_id, story.language, now, source, ordinal))
+            changes.append(self.change("close", story.story_id, story.language, now, source=source, ordinal=ordinal))
             self.book.apply(changes[-1])
         return changes
 
     def _take(
         self, kind: Any, story_id: str, article: ArticleSignals, now: float, source: Source, card: Any
     ) -> list[Change]:
-        change = self.change(kind, story_id, article.language, now, source, 0, article=article, card=card)
+        change = self.change(
+            kind, story_id, article.language, now, source=source, ordinal=0, article=article, card=card
+        )
         self.book.apply(change)
         return [change]
