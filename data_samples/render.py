@@ -14,7 +14,7 @@ from html import escape
 from typing import Any, Final
 
 from data_samples.model import Article, Publisher, Version
-from data_samples.sites import Feed, amp_url, feeds_of, tags_links, tracks_clicks
+from data_samples.sites import HUB_URL, Feed, amp_url, feeds_of, push_of, tags_links, tracks_clicks
 from frontpage.domain.languages import direction
 
 #: What a feed or front page shows: an article in one of its states.
@@ -72,13 +72,17 @@ def feed_body(publisher: Publisher, feed: Feed, items: Sequence[Shown], updated:
     return _sitemap(publisher, items), "application/xml; charset=utf-8"
 
 
+def _hub(publisher: Publisher, element: str) -> str:
+    return f'<{element} rel="hub" href="{HUB_URL}"/>' if push_of(publisher) == "websub" else ""
+
+
 def _rss(publisher: Publisher, feed: Feed, items: Sequence[Shown], updated: float) -> bytes:
     out = [
         '<?xml version="1.0" encoding="UTF-8"?>\n<rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/" '
         'xmlns:media="http://search.yahoo.com/mrss/" xmlns:atom="http://www.w3.org/2005/Atom">\n<channel>'
         f"<title>{escape(publisher.name)}</title><link>http://{publisher.host}/</link>"
         f"<description>{escape(publisher.name)}</description><language>{publisher.language}-{publisher.country}</language>"
-        f'<atom:link rel="self" type="application/rss+xml" href="{feed.url}"/>'
+        f'<atom:link rel="self" type="application/rss+xml" href="{feed.url}"/>{_hub(publisher, "atom:link")}'
         f"<lastBuildDate>{http_date(updated)}</lastBuildDate><ttl>5</ttl>"
     ]
     for article, version in items:
@@ -99,7 +103,7 @@ def _atom(publisher: Publisher, feed: Feed, items: Sequence[Shown], updated: flo
     out = [
         f'<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="{publisher.language}">'
         f"<title>{escape(publisher.name)}</title><id>{feed.url}</id><updated>{iso(updated)}</updated>"
-        f'<link rel="self" href="{feed.url}"/><link href="http://{publisher.host}/"/>'
+        f'<link rel="self" href="{feed.url}"/>{_hub(publisher, "link")}<link href="http://{publisher.host}/"/>'
     ]
     out += [
         f"\n<entry><id>tag:{publisher.host},2026:{article.number}</id><title>{escape(version.title)}</title>"
@@ -134,6 +138,7 @@ def _json_feed(publisher: Publisher, feed: Feed, items: Sequence[Shown]) -> byte
         "title": publisher.name,
         "home_page_url": f"http://{publisher.host}/",
         "feed_url": feed.url,
+        **({"hubs": [{"type": "WebSub", "url": HUB_URL}]} if push_of(publisher) == "websub" else {}),
         "language": f"{publisher.language}-{publisher.country}",
         "items": rows,
     }

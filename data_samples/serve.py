@@ -5,7 +5,8 @@
 
 Every answer is a function of the virtual time: an article answers 404 before it is published, a feed shows what was
 published until now. Bodies are rendered once per state and kept; a conditional request that matches costs two look-ups.
-Feeds and pages carry a strong ETag and Last-Modified and answer 304; bodies go out with gzip where accepted.
+Feeds and pages carry a strong ETag and Last-Modified and answer 304; bodies go out with gzip where accepted. The hub that
+most sites name (`hub.py`) is one of the hosts.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import sys
 import time
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final
@@ -26,9 +27,10 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from data_samples import render
+from data_samples.hub import Hub, running
 from data_samples.images import picture
 from data_samples.model import Article, Publisher, Version
-from data_samples.sites import MOVED_FEED_SITE, amp_url, feeds_of
+from data_samples.sites import HUB_HOST, MOVED_FEED_SITE, amp_url, feeds_of
 from data_samples.world import World, build
 from frontpage.domain.editions import SECTIONS
 from frontpage.errors import ConfigurationError
@@ -113,7 +115,7 @@ class Sites:
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Any request to any site; 404 for hosts and paths that do not exist (yet)."""
         self.requests += 1
-        host = request.host.rsplit(":", 1)[0].lower() if not request.host.endswith("]") else request.host
+        host = host_of(request)
         site = self._sites.get(host)
         if site is None:
             if request.path == "/healthz":
@@ -127,6 +129,15 @@ class Sites:
         if body is None:
             return web.Response(status=404, text="<h1>Not found</h1>\n", content_type="text/html")
         return _send(request, body)
+
+    def state_of(self, host: str, now: float) -> int:
+        """How many versions the site has published by now."""
+        return self._sites[host].state(now)
+
+    def feed_now(self, host: str, path: str) -> tuple[bytes, str]:
+        """A feed's body and type."""
+        body = self._answer(self._sites[host], path, None)
+        return (body.plain, body.kind) if body else (b"", "text/plain")
 
     def _answer(self, site: Site, path: str, number: str | None) -> Body | None:
         now, publisher = self.clock.now(), site.publisher
@@ -233,23 +244,44 @@ def _unchanged(request: web.Request, body: Body) -> bool:
         return False
 
 
-def make_app(world: World, clock: Clock) -> web.Application:
-    """The aiohttp application that plays the world."""
+def host_of(request: web.Request) -> str:
+    """The host that a request names, without its port."""
+    return request.host if request.host.endswith("]") else request.host.rsplit(":", 1)[0].lower()
+
+
+def make_app(world: World, clock: Clock, push_to: str | None = None) -> web.Application:
+    """The aiohttp application that plays the world and its hub. `push_to`: where its pinging publishers find us."""
     sites = Sites(world, clock)
+    hub = Hub(world.publishers, sites, clock, push_to)
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        return await (hub.handle(request) if host_of(request) == HUB_HOST else sites.handle(request))
+
+    async def push(_: web.Application) -> AsyncIterator[None]:
+        async with running(hub):
+            yield
+
     app = web.Application()
-    app["sites"] = sites
-    app.router.add_route("*", "/{tail:.*}", sites.handle)
+    app["sites"], app["hub"] = sites, hub
+    app.cleanup_ctx.append(push)
+    app.router.add_route("*", "/{tail:.*}", handle)
     return app
 
 
 async def run(
-    world: World, clock: Clock, port: int, *, ready: Callable[[int], None], beat: Callable[[int], None] | None = None
+    world: World,
+    clock: Clock,
+    port: int,
+    *,
+    ready: Callable[[int], None],
+    beat: Callable[[int], None] | None = None,
+    push_to: str | None = None,
 ) -> None:
     """Serve on 127.0.0.1 until cancelled; `ready` gets the port, `beat` the number of requests every few seconds.
 
     Raises ConfigurationError when the port is taken.
     """
-    app = make_app(world, clock)
+    app = make_app(world, clock, push_to)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     try:
@@ -283,13 +315,15 @@ def main() -> None:
         runtime = None
     world = build()
     clock: Clock = runtime.clock if runtime else OwnClock(world.start, 60.0)
+    # what `frontpage up` chose stands in the environment of the processes that it starts
+    push_to = settings.public_url or f"http://127.0.0.1:{settings.serving_port}" if runtime else None
     beat = (lambda requests: runtime.heartbeat("world", requests=requests)) if runtime else None
 
     async def serve() -> None:
         task = asyncio.current_task()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, task.cancel if task else sys.exit)
-        await run(world, clock, settings.world_port, ready=_announce, beat=beat)
+        await run(world, clock, settings.world_port, ready=_announce, beat=beat, push_to=push_to)
 
     try:
         asyncio.run(serve())

@@ -6,9 +6,10 @@ Only decisions about addresses; what is written at them is rendered in `render.p
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from data_samples.model import Article, FeedKind, Publisher
+from frontpage.domain.ids import digest
 
 #: Address of a feed by kind; sites differ in where they put it.
 _PATHS: Final[dict[FeedKind, tuple[str, ...]]] = {
@@ -29,6 +30,9 @@ _SETS: Final[tuple[tuple[FeedKind, ...], ...]] = (
 )
 #: Items that a feed shows at most.
 _LENGTHS: Final = (30, 40, 50, 60)
+#: The hub that most sites use.
+HUB_HOST: Final = "hub.example"
+HUB_URL: Final = f"http://{HUB_HOST}/"
 #: The site whose feed has moved for good: its listed address answers 301.
 MOVED_FEED_SITE: Final = "union-daily"
 
@@ -72,3 +76,15 @@ def amp_url(publisher: Publisher, article: Article) -> str | None:
     if publisher.style % 6 != 3 or "?" in article.url or article.kind == "live":
         return None
     return article.url.removesuffix(".html") + "/amp"
+
+
+def push_of(publisher: Publisher) -> Literal["websub", "ping"] | None:
+    """How the site tells of news: through the hub (most), by pinging us (sitemaps only), or not at all (a few small)."""
+    if publisher.tier in ("local", "rewriter") and publisher.style % 8 == 3:
+        return None
+    return "websub" if any(feed.kind != "sitemap" for feed in feeds_of(publisher)) else "ping"
+
+
+def ping_key(publisher: Publisher) -> str:
+    """The key that a pinging site was given. Made-up sites have made-up secrets."""
+    return digest(f"sample ping key of {publisher.id}", 40)

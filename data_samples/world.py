@@ -26,7 +26,7 @@ from data_samples.model import Article, Click, Event, Publisher, Reader
 from data_samples.publishers import WIRE_NAME, build_publishers
 from data_samples.readers import browse, build_readers
 from data_samples.render import iso
-from data_samples.sites import feeds_of
+from data_samples.sites import feeds_of, ping_key, push_of
 from frontpage.contracts.views import Publisher as RegistryRow
 
 #: 2026-03-03T00:00:00Z, a Tuesday.
@@ -104,6 +104,10 @@ class World:
         return [
             {"url": feed.url, "publisher_id": p.id, "kind": feed.kind} for p in self.publishers for feed in feeds_of(p)
         ]
+
+    def ping_keys(self) -> dict[str, str]:
+        """{publisher id: key} of the sites that ping."""
+        return {p.id: ping_key(p) for p in self.publishers if push_of(p) == "ping"}
 
     def articles_for_cluster(self, language: str | None = None) -> list[dict[str, Any]]:
         """Rows `{id,title,text,url,publisher,lang,published_at}` in order of publication, with the truth added.

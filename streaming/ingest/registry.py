@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 from urllib.parse import urlsplit
 
 from frontpage.adapters.feed_rows import FeedRow, FeedRows, FeedSource
+from frontpage.adapters.push_rows import PushRows
 from frontpage.adapters.redis_store import store_errors
 from frontpage.contracts.views import PUBLISHER, PUBLISHERS, Publisher
 from frontpage.domain.hosts import registrable_domain
@@ -64,6 +65,9 @@ class World(Protocol):
 
     def feeds(self) -> list[dict[str, str]]:
         """`{url, publisher_id, kind}` of each feed; kind is rss, atom, json or sitemap."""
+
+    def ping_keys(self) -> dict[str, str]:
+        """{publisher id: key} of those that ping us."""
 
 
 class Registry:
@@ -160,6 +164,7 @@ def import_world(world: World, store: redis.Redis, now: float) -> ImportReport:
     """Register the sample world's publishers and feeds; `now` is the virtual time at which polling starts."""
     registry = Registry(store)
     written = registry.put_publishers(world.publishers_as_registry())
+    PushRows(store).put_ping_keys(world.ping_keys())
     report = registry.add(
         (
             NewFeed(feed["url"], feed["publisher_id"], kind="sitemap" if feed["kind"] == "sitemap" else "feed")
