@@ -197,10 +197,10 @@ class Newsroom:
         return Text(self.headline(key, sheet, rng), lead, (lead, *paragraphs(dict.fromkeys(sentences), rng)))
 
     def _background(self, key: str) -> list[str]:
-        """Sentences around the facts (C background, V voices); the fixed forms and the kinds without frames have none."""
+        """Sentences around the facts (C background, V voices); the fixed forms have their own or none."""
         frames = kinds(self._language, frames=True)
         if self._kind.name in frames:
-            return []
+            return self._kind.lines.get(key, [])
         found = [frames[name] for name in ("context", f"context_{self._kind.section}") if name in frames]
         return [line for frame in found for line in frame.lines.get(key, [])]
 

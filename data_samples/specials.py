@@ -26,6 +26,14 @@ _THREE: Final = {
     "de": Place("de", "home", "LU", "Luxemburg", "Esch-sur-Alzette", "Südluxemburg", ("Differdange", "Schifflange", "Bettembourg")),
     "fr": Place("fr", "home", "LU", "Luxembourg", "Esch-sur-Alzette", "Sud du Luxembourg", ("Differdange", "Schifflange", "Bettembourg")),
 }  # fmt: skip
+_SKIES: Final = (
+    "rain from the west", "sunny spells", "snow showers", "a brisk gale", "icy fog", "mild grey hours", "hail",
+    "endless drizzle", "ground frost", "thunder", "sleet", "desert dust", "a dry east wind", "low cloud", "a sudden thaw",
+)  # fmt: skip
+_INDEXES: Final = (
+    "Harbour 40", "Continental 250", "Southern All-Share", "Monsoon 50", "Prairie Composite", "Delta 30", "Alpine Index",
+    "Straits 100", "Cape Top 20", "Laurentian 60", "Outback Resources", "Liffey Select",
+)  # fmt: skip
 _SHARED_FIELDS: Final = ("p1", "p1s", "p2", "p2s", "p3", "p3s", "p4", "p4s", "o1", "o2")
 
 
@@ -121,10 +129,13 @@ def look_alikes(seed: int, desk: Desk, coverage: Coverage) -> list[Event]:
 
     by_place = {p.place: p for p in coverage.locals}
     home = [p for p in dealer.towns.all_home() if p.city in by_place]
+    skies = [(sky, then) for sky in _SKIES for then in _SKIES if sky != then]
+    rng.shuffle(skies)  # no two forecasts promise the same pair, many share one half
     for day in (0, 1):
         for city in home:
             at = desk.start + (day * 24 + rng.uniform(4, 6)) * HOUR
-            found, words = event(frames["weather"], city, at, place=city.city)
+            sky, then = skies.pop()
+            found, words = event(frames["weather"], city, at, place=city.city, sky=sky, then=then)
             text = words.report(rng, 1.0, share=0.7)
             desk.file(
                 by_place[city.city], text, at, section="local", form="weather", event_id=found.id, place=city.city
@@ -151,8 +162,8 @@ def look_alikes(seed: int, desk: Desk, coverage: Coverage) -> list[Event]:
                     publisher, text, at + rng.uniform(60, 3000), section="sports", form="result", event_id=found.id
                 )
     stems = sorted({people.stem() for _ in range(40)})
-    for hour in (10.0, 16.5, 21.5, 34.0, 40.5, 45.5):
-        for index in ("Harbour 40", "Continental 250", "Southern All-Share", "Monsoon 50"):
+    for turn, hour in enumerate((10.0, 16.5, 21.5, 34.0, 40.5, 45.5)):
+        for index in _INDEXES[turn % 3 :: 3]:
             at = desk.start + hour * HOUR + rng.uniform(0, 900)
             found, words = event(
                 frames["market"], rng.choice(home), at, index=index, dir=rng.choice(("up", "down")),

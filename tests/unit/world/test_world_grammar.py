@@ -18,7 +18,7 @@ GIVEN = {
 #: Fields that the maker of a fixed form supplies.
 SUPPLIED = {
     "claim", "place", "home", "away", "score", "scorer", "ground", "minute", "crowd", "rank", "next", "index", "dir",
-    "pct", "points", "mover", "mpct", "yield", "oil", "other", "v", "u",
+    "pct", "points", "mover", "mpct", "yield", "oil", "other", "v", "u", "sky", "then",
 }  # fmt: skip
 
 
