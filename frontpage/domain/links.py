@@ -173,26 +173,27 @@ class LinkIndex:
             if not mark.startswith("n:") and self.rarity(mark) >= OPENS
             for other in self._holders[mark]
         }
-        found = [(-sum(self.evidence(side, self.sides[o])), o) for o in others if self._comparable(side, self.sides[o])]
+        found = [(-evidence, o) for o in others if (evidence := self._comparable(side, self.sides[o])) is not None]
         return [other for _, other in sorted(found)[: self.policy.candidates]]
 
     def score(self, one: str, other: str, cosine: float) -> float | None:
         """0..1 when the pair reaches the bar, else None. `cosine` is that of the two centres."""
         a, b = self.sides[one], self.sides[other]
-        if not self._comparable(a, b):
+        evidence = self._comparable(a, b)
+        if evidence is None:
             return None
-        value = cosine + self.policy.bonus * min(1.0, sum(self.evidence(a, b)) / self.policy.full)
+        value = cosine + self.policy.bonus * min(1.0, evidence / self.policy.full)
         here, there = _towns(a), _towns(b)
         if here and there and not here & there:
             value -= self.policy.elsewhere
         return max(0.0, min(1.0, value)) if value >= self.policy.bar else None
 
-    def _comparable(self, one: Side, other: Side) -> bool:
-        return (
-            one.language != other.language
-            and near(one, other, self.policy.gap)
-            and self.evidence(one, other)[0] >= self.policy.evidence
-        )
+    def _comparable(self, one: Side, other: Side) -> float | None:
+        """All evidence of the pair, None when language, time or too little of it forbid the comparison."""
+        if one.language == other.language or not near(one, other, self.policy.gap):
+            return None
+        named, numbers = self.evidence(one, other)
+        return named + numbers if named >= self.policy.evidence else None
 
     def mutual(self, edges: Mapping[Pair, float]) -> list[Link]:
         """The pairs of `edges` (pair -> score) in which each is the other's best of that language, by pair.

@@ -5,6 +5,8 @@ import json
 import pytest
 from fakes.serving_app import NOW
 
+from frontpage.contracts.views import STORY, StoryRow
+
 
 def test_full_coverage_tells_kinds_apart_and_puts_copies_under_their_original(world):
     story = world.client.get("/v1/stories/0story0000000").json()
@@ -29,6 +31,18 @@ def test_a_merged_story_answers_301_to_its_survivor(world):
     assert (api.status_code, api.headers["location"]) == (301, "/v1/stories/0story0000000")
     page = world.client.get("/stories/0absorbed0001")
     assert (page.status_code, page.headers["location"]) == (301, "/stories/0story0000000")
+
+
+def test_a_link_to_a_merged_story_leads_to_its_survivor_once(world):
+    key = STORY.key(story="0story0000001")
+    row = StoryRow.model_validate_json(world.store.get(key))
+    links = ["0arabic000001", "0arabicmerged", "0neverwritten"]
+    world.store.set(key, row.model_copy(update={"links": links}).model_dump_json())
+    merged = StoryRow(story_id="0arabicmerged", language="ar", alias_of="0arabic000001")
+    world.store.set(STORY.key(story=merged.story_id), merged.model_dump_json())
+    shown = world.client.get("/v1/stories/0story0000001").json()["other_languages"]
+    assert [(link["story_id"], link["story_url"]) for link in shown] == [("0arabic000001", "/stories/0arabic000001")]
+    assert shown[0]["headline"]
 
 
 def test_a_report_is_kept_as_evidence_and_names_no_reader(world):

@@ -1,4 +1,4 @@
-"""The five processes as the supervisor starts them, each killed with SIGKILL and started again while news flows."""
+"""The six processes as the supervisor starts them, each killed with SIGKILL and started again while news flows."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ PARTITION = 5
 PROCESSES = {
     "writer": ("streaming.cluster.writer", "--partitions", str(PARTITION)),
     "store": ("streaming.cluster.store",),
+    "links": ("streaming.cluster.links",),
     "clicks": ("streaming.trends.clicks",),
     "merge": ("streaming.trends.merge",),
     "ranker": ("streaming.rank.ranker",),
@@ -162,7 +163,7 @@ def test_killing_any_process_loses_nothing_and_doubles_nothing(world: World):
         world.click(5)
         world.start(name)
     total, clicks = len(world.sent), world.clicked
-    assert (total, clicks) == (80, 30)
+    assert (total, clicks) == (90, 35)
     world.wait(lambda: len(world.joined()), total)
     world.wait(world.rows, total)
     world.wait(world.on_page, total)
