@@ -6,6 +6,7 @@ Bus: the twin. Clock: the test's own, so that leases end when the test says.
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import threading
 import time
@@ -17,10 +18,14 @@ import httpx
 import pytest
 import pytest_asyncio
 import redis
+import typer
 import uvicorn
+from aiohttp import web
 from aiohttp.test_utils import TestServer
 from fakes.bus import MemoryBus
 from fakes.serving_app import KEYS, SECRET
+from fakes.web import LocalServer
+from typer.testing import CliRunner
 
 from data_samples.hub import Hub
 from data_samples.serve import make_app
@@ -33,10 +38,13 @@ from frontpage.adapters.fetch_budget import RedisBudget
 from frontpage.adapters.push_rows import PushRows
 from frontpage.adapters.redis_store import open_redis
 from frontpage.contracts.events import FeedItem, PollRequest
+from frontpage.contracts.views import Publisher
 from frontpage.domain.ids import feed_id
 from frontpage.domain.push import Advert, ping_signature
 from frontpage.domain.schedule import FeedState, Policy
 from frontpage.domain.websub import Subscription, sign
+from frontpage.errors import FetchRefused
+from frontpage_cli.commands import publishers
 from serving.app import create_app
 from serving.state import Options, Serving
 from streaming.ingest.poller import Poller, serve_requests
@@ -356,3 +364,52 @@ def test_polled_without_a_reading_says_nothing_about_hubs(valkey: str) -> None:
     assert not subscriber._news
     subscriber.noticed([Polled(row, read=True, advert=Advert("http://hub.example/", "http://a.example/feed"))])
     assert len(subscriber._news) == 1
+
+
+async def test_requests_follow_redirects_that_keep_the_method_and_no_others(valkey: str) -> None:
+    store, clock, server = open_redis(valkey), StepClock(BEGIN), LocalServer()
+    asked: list[tuple[str, str]] = []
+
+    async def accept(request: web.Request) -> web.Response:
+        asked.append((request.method, str((await request.post()).get("hub.mode"))))
+        return web.Response(status=202)
+
+    for name, status in (("moved", 308), ("lent", 307), ("other", 302)):
+        server.on(f"{name}.example/", b"", status=status, Location="http://hub.example/")
+    server.on("hub.example/", accept)
+    server.on("inside.example/", b"", status=307, Location="http://127.0.0.1:9/")
+    server.on("round.example/", b"", status=307, Location="http://round.example/")
+    try:
+        async with FetchTier(Gate(server.resolver), RedisBudget(store, clock), clock, store=store, contact="c") as tier:
+            form = {"hub.mode": "subscribe"}
+            statuses = [
+                (await tier.post(f"http://{name}.example/", form)).status for name in ("moved", "lent", "other")
+            ]
+            assert statuses == [202, 202, 302]
+            assert asked == [("POST", "subscribe")] * 2
+            for name in ("inside", "round"):
+                with pytest.raises(FetchRefused):
+                    await tier.post(f"http://{name}.example/", form)
+    finally:
+        server.close()
+
+
+def test_ping_keys_are_issued_replaced_and_revoked_by_command(valkey: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = typer.Typer()
+    publishers.register(app)
+    monkeypatch.setenv("REDIS_URL", valkey)
+    monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:9")
+    store = open_redis(valkey)
+    Registry(store).put_publishers([Publisher(publisher_id="p", name="P", domains=[], country="GB", language="en")])
+
+    def key(*more: str) -> dict[str, object]:
+        result = CliRunner().invoke(app, ["publishers", "key", "p", "--json", *more])
+        assert result.exit_code == 0, result.output
+        return dict(json.loads(result.stdout))
+
+    first = key()["key"]
+    assert key()["key"] == first == PushRows(store).ping_key("p")
+    assert key("--new")["key"] != first
+    assert key("--revoke")["revoked"] is True
+    assert PushRows(store).ping_key("p") is None
+    assert CliRunner().invoke(app, ["publishers", "key", "nobody"]).exit_code != 0
