@@ -19,6 +19,7 @@ def demo(
     as_json: Annotated[bool, typer.Option("--json", help="Figures as JSON on standard output.")] = False,
 ) -> None:
     """Start everything, replay the sample world, and leave it running with its addresses printed."""
+    from frontpage.contracts.topics import ARTICLES, ITEMS_DEAD, ITEMS_RAW, STORY_CHANGES
     from frontpage.errors import ConfigurationError
     from frontpage.settings import load
     from frontpage_cli.commands.system import print_addresses
@@ -42,7 +43,11 @@ def demo(
     if as_json:
         typer.echo(json.dumps({**figures, "endpoints": story.row}, ensure_ascii=False))
     else:
-        console.print(f"  {figures}")
+        console.print(
+            f"  {figures['seconds_to_page']:.0f} s to a page with the burst; {figures[ITEMS_RAW.name]} items seen,"
+            f" {figures[ARTICLES.name]} article versions, {figures[STORY_CHANGES.name]} story changes,"
+            f" {figures[ITEMS_DEAD.name]} dead letters"
+        )
         print_addresses(story.row)
         typer.echo("stop it with: frontpage down")
     if figures["breaking"] is None or figures.get("batch", "SUCCESS") != "SUCCESS":

@@ -31,13 +31,17 @@ from streaming.ingest.registry import import_world
 
 HOUR: Final = 3600.0
 #: Real seconds of the quiet hours: the page must show stories within 3 minutes, and the rest needs its share.
-QUIET_REAL: Final = 65.0
+QUIET_REAL: Final = 50.0
 #: The quiet part ends so long before the burst (virtual seconds).
 MARGIN: Final = 0.4 * HOUR
 #: Real seconds from the end of the quiet part to half a minute before the burst.
-APPROACH_REAL: Final = 15.0
+APPROACH_REAL: Final = 12.0
 #: Times real time while the burst is on: its five minutes take 20 real seconds, a poll of a second is 15 virtual ones.
 BURST_SPEED: Final = 15.0
+#: Real seconds of burst at that speed; then real time goes on while a slow machine catches up.
+BURST_REAL: Final = 90.0
+#: Real seconds that a slow machine may need until it has caught up, or shows the burst. Two idle cores need one minute.
+PATIENCE: Final = 900.0
 #: Groups whose backlog decides whether news has come through.
 PIPELINE: Final = (ITEMS_RAW.name, ARTICLES.name, STORY_CHANGES.name)
 STATE: Final = ("kafka", "valkey", "lake", "dagster", "spark", "models", "thumbs")
@@ -120,7 +124,7 @@ class Demo:
         self._tell.say(f"playing {span / HOUR:.1f} hours at {speed:.0f} times real time")
         self._clock(self.world.start, speed, until=self.world.start + span)
         self._watch(QUIET_REAL)
-        self._settle("the quiet hours", 180.0)
+        self._settle("the quiet hours", PATIENCE)
 
     def burst(self) -> str | None:
         """The hour of the burst, watched; ends in real time once a page says Breaking. Returns what it says."""
@@ -131,8 +135,8 @@ class Demo:
         now = self._now()
         self._clock(now, (before - now) / APPROACH_REAL, until=before)
         self._watch(APPROACH_REAL)
-        self._clock(before, BURST_SPEED, until=before + 120.0 * BURST_SPEED)
-        deadline = time.monotonic() + 120.0
+        self._clock(before, BURST_SPEED, until=before + BURST_REAL * BURST_SPEED)
+        deadline = time.monotonic() + PATIENCE
         breaking: str | None = None
         while breaking is None and time.monotonic() < deadline:
             self._watch(1.0)
