@@ -104,7 +104,7 @@ def events(spark: SparkSession, lake: Lake, now: float) -> tuple[DataFrame, dict
     """The profile events of the last 90 days with their article's signals, and the watermark of what was read."""
     from pyspark.sql import functions as F
 
-    bronze = {name: lakes.read(spark, lake, BRONZE[name][0]).persist() for name in ("clicks", "events")}
+    bronze = {name: lakes.read_pinned(spark, lake, BRONZE[name][0]) for name in ("clicks", "events")}
     covered = {key: offset for rows in bronze.values() for key, offset in watermark(rows).items()}
     click, event = parsed(bronze["clicks"], ddl(Click)), parsed(bronze["events"], ddl(ReaderEvent))
     place = ("topic", "partition", "offset")
@@ -142,11 +142,9 @@ def build(spark: SparkSession, lake: Lake, now: float) -> int:
         return pd.DataFrame([row], columns=READER_PROFILES.column_names())
 
     schema = ", ".join(f"`{column.name}` {column.type}" for column in READER_PROFILES.columns)
-    profiles = joined.groupBy("reader").applyInPandas(apply, schema).persist()
-    lakes.write(spark, lake, READER_PROFILES, profiles)
-    number = profiles.count()
-    profiles.unpersist()
-    return number
+    with lakes.cached(joined.groupBy("reader").applyInPandas(apply, schema)) as profiles:
+        lakes.write(spark, lake, READER_PROFILES, profiles)
+        return int(profiles.count())
 
 
 def event_of(row: Mapping[str, Any], matrices: Mapping[str, Mapping[str, Floats]]) -> ProfileEvent:

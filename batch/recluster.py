@@ -126,13 +126,12 @@ def build(spark: SparkSession, lake: Lake, now: float) -> dict[str, int]:
         }  # fmt: skip
         return pd.DataFrame([*found, ("agreement", json.dumps(figures))], columns=["kind", "payload"])
 
-    results = rows.groupBy("language").applyInPandas(apply, _ROWS).persist()
     written = {}
-    for kind, table in (("proposal", RECLUSTERS), ("agreement", RECLUSTER_AGREEMENT)):
-        schema = ", ".join(f"`{column.name}` {column.type}" for column in table.columns)
-        parsed = results.where(F.col("kind") == kind).select(F.from_json("payload", schema).alias("r")).select("r.*")
-        written[table.id] = lakes.replace(spark, lake, table, parsed)
-    results.unpersist()
+    with lakes.cached(rows.groupBy("language").applyInPandas(apply, _ROWS)) as results:
+        for kind, table in (("proposal", RECLUSTERS), ("agreement", RECLUSTER_AGREEMENT)):
+            schema = ", ".join(f"`{column.name}` {column.type}" for column in table.columns)
+            found = results.where(F.col("kind") == kind).select(F.from_json("payload", schema).alias("r"))
+            written[table.id] = lakes.replace(spark, lake, table, found.select("r.*"))
     return written
 
 

@@ -145,16 +145,14 @@ def refine(spark: SparkSession, lake: Lake, source: str, transform: Callable[[Da
     stream = spark.readStream.format("delta").option("maxFilesPerTrigger", 1_000).load(path)
 
     def apply(rows: DataFrame, number: int) -> None:
-        rows = rows.persist()
-        if rows.isEmpty():
-            rows.unpersist()
-            return
-        session = rows.sparkSession
-        writer = _stream_id(session)
-        for target, refined in transform(rows):
-            batch = None if writer is None else Batch(f"{target.id}/{writer}", number)
-            lakes.write(session, lake, target, refined, batch)
-        rows.unpersist()
+        with lakes.cached(rows) as batch_rows:
+            if batch_rows.isEmpty():
+                return
+            session = batch_rows.sparkSession
+            writer = _stream_id(session)
+            for target, refined in transform(batch_rows):
+                batch = None if writer is None else Batch(f"{target.id}/{writer}", number)
+                lakes.write(session, lake, target, refined, batch)
 
     query = (
         stream.writeStream.foreachBatch(apply)

@@ -80,14 +80,13 @@ def build(spark: SparkSession, lake: Lake) -> dict[str, int]:
         return pd.DataFrame(rows, columns=["kind", "payload"])
 
     recent = timed.where(F.col("at") >= float(latest[0]) - WINDOW).select("partition", "offset", "value")
-    rows = recent.groupBy("partition").applyInPandas(apply, _ROWS).persist()
     written = {}
-    for kind, table in _TABLES.items():
-        schema = ", ".join(f"`{column.name}` {column.type}" for column in table.columns)
-        parsed = rows.where(F.col("kind") == kind).select(F.from_json("payload", schema).alias("r")).select("r.*")
-        lakes.write(spark, lake, table, parsed)
-        written[table.id] = parsed.count()
-    rows.unpersist()
+    with lakes.cached(recent.groupBy("partition").applyInPandas(apply, _ROWS)) as rows:
+        for kind, table in _TABLES.items():
+            schema = ", ".join(f"`{column.name}` {column.type}" for column in table.columns)
+            parsed = rows.where(F.col("kind") == kind).select(F.from_json("payload", schema).alias("r")).select("r.*")
+            lakes.write(spark, lake, table, parsed)
+            written[table.id] = int(parsed.count())
     return written
 
 

@@ -93,6 +93,33 @@ def read(spark: SparkSession, lake: Lake, table: Table) -> DataFrame:
     return spark.read.format("delta").load(ensure(spark, lake, table))
 
 
+def read_pinned(spark: SparkSession, lake: Lake, table: Table) -> DataFrame:
+    """The table as of its present version: every action on the frame sees the same rows.
+
+    A plain `read` looks for newer versions at each action, so a watermark taken from it may not be that of the rows.
+    """
+    from delta.tables import DeltaTable
+
+    path = ensure(spark, lake, table)
+    latest = DeltaTable.forPath(spark, path).history(1).select("version").first()
+    if latest is None:
+        raise ServiceUnavailable(f"{path} has no history")
+    return spark.read.format("delta").option("versionAsOf", int(latest["version"])).load(path)
+
+
+@contextmanager
+def cached(rows: DataFrame) -> Iterator[DataFrame]:
+    """`rows` computed once inside the block and forgotten after it.
+
+    Forgetting matters: Spark serves a later read of the same path from a frame that was left cached, however old.
+    """
+    kept = rows.persist()
+    try:
+        yield kept
+    finally:
+        kept.unpersist()
+
+
 def upsert(
     spark: SparkSession,
     path: str,
