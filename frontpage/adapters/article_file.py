@@ -66,9 +66,8 @@ def _object(line: str, where: str) -> Row:
     return row
 
 
-def encode_rows(rows: Sequence[Row], english: str = "minilm", other: str = "use") -> list[ArticleSignals]:
-    """Signals with vectors, in the order of rows; each language by the encoder that its model file names."""
-    encoders = EncoderSet.from_names(english, other)
+def encode_rows(rows: Sequence[Row], encoders: EncoderSet) -> list[ArticleSignals]:
+    """Signals with vectors, in the order of rows; each language by its encoder."""
     signals = [row_signals(row) for row in rows]
     by_encoder: dict[int, list[int]] = {}
     for at, row in enumerate(rows):

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 
 from frontpage.adapters.article_file import Row, encode_rows, row_language, row_signals, row_text
-from frontpage.adapters.encoder import UseEncoder
+from frontpage.adapters.encoder import EncoderSet
 from frontpage.adapters.story_models import policy_for, similarity_scale
 from frontpage.domain.article import ArticleSignals
-from frontpage.domain.clustering import Policy
+from frontpage.domain.clustering import COPY_FLOOR, Policy
+from frontpage.domain.index import Open
+from frontpage.domain.joining import story_row
 from frontpage.domain.similarity import FEATURES
 
 
@@ -31,12 +33,12 @@ class Rating:
     signals: dict[str, float]
 
 
-def rate_pairs(pairs: Sequence[tuple[Row, Row]]) -> list[Rating]:
+def rate_pairs(pairs: Sequence[tuple[Row, Row]], encoders: EncoderSet) -> list[Rating]:
     """Ratings in the order of pairs; each article is encoded once."""
     unique = {row["id"] + "\0" + row_text(row): row for pair in pairs for row in pair}
     keys = {key: at for at, key in enumerate(unique)}
     rows = list(unique.values())
-    signals = encode_rows(rows)
+    signals = encode_rows(rows, encoders)
     crossing = sorted(
         {
             keys[row["id"] + "\0" + row_text(row)]
@@ -47,7 +49,7 @@ def rate_pairs(pairs: Sequence[tuple[Row, Row]]) -> list[Rating]:
     )
     multilingual: dict[int, ArticleSignals] = {}
     if crossing:
-        encoder = UseEncoder()
+        encoder = encoders.for_language("und")
         vectors = encoder.encode([row_text(rows[at]) for at in crossing])
         for at, vector in zip(crossing, vectors, strict=True):
             multilingual[at] = row_signals(rows[at]).with_vector(vector, encoder.version)
@@ -76,10 +78,15 @@ def _rate(one: ArticleSignals, other: ArticleSignals, language: str, policies: d
     signals: dict[str, Any] = {name: round(float(value), 4) for name, value in zip(FEATURES, table[0], strict=True)}
     signals |= {"log_odds": round(log_odds, 3), "copy_log_odds": round(copy, 3)}
     same_language = language != "cross"
-    is_copy = same_language and copy > policy.copies.threshold and log_odds > policy.join
+    is_copy = same_language and copy > policy.copies.threshold and log_odds > COPY_FLOOR
+    story = Open("pair")
+    story.originals, story.centroid = [b], b.article.vector if len(b.article.vector) else None
+    story.gather(b)
+    fit = float(policy.stories.logits(story_row(a, story, [b], np.array([log_odds], dtype=np.float32))[None, :])[0])
+    signals["story_log_odds"] = round(fit, 3)
     return Rating(
         copy=is_copy,
-        same_story=same_language and (is_copy or log_odds > policy.join),
+        same_story=same_language and (is_copy or fit > policy.join),
         score=round(float(1.0 / (1.0 + np.exp(-likeness))), 5),
         signals=signals,
     )

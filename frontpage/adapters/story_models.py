@@ -17,6 +17,7 @@ import numpy as np
 from frontpage.contracts.vectors import unpack_uint32
 from frontpage.domain.clustering import Policy
 from frontpage.domain.copies import CopyModel
+from frontpage.domain.joining import StoryScorer
 from frontpage.domain.similarity import Background, LogisticModel, Model, PairScorer, TreesModel
 from frontpage.domain.terms import TermWeights
 from frontpage.errors import UnknownVersion
@@ -31,10 +32,12 @@ def policy_for(language: str) -> Policy:
     terms = content["terms"]
     weights = TermWeights(int(terms["documents"]), unpack_uint32(terms["ids"]), unpack_uint32(terms["counts"]))
     scorer = PairScorer(read_model(content["model"]), weights, _background(content["background"]))
+    stories = StoryScorer(read_model(content["stories"]), scorer.background)
     copies = content["copies"] or _read("en")["copies"]
     bars = content["policy"]
     return Policy(
         scorer=scorer,
+        stories=stories,
         copies=CopyModel(np.array(copies["weights"], dtype=np.float32), copies["bias"], copies["threshold"]),
         join=bars["join"],
         merge=bars["merge"],

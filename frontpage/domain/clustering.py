@@ -5,8 +5,8 @@ the book and returns them as changes. It reads no clock and mints ids from its i
 changes. Persistence, leases and transactions belong to streaming/cluster; the repair rules are in repair.py.
 
 An article is compared with members of candidate stories, not only with their centroids: centroids drift in running
-affairs, and the nearest single member chains. The mean log-odds over members decides (average link), above a threshold
-per language that was chosen for at least 98 % pair precision on a mixed stream.
+affairs, and the nearest single member chains. What members and the story as a whole say is one log-odds (joining.py),
+above a bar per language that was chosen for precision on a mixed stream.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from frontpage.domain import ids
 from frontpage.domain.article import ArticleSignals
 from frontpage.domain.copies import CopyModel, sure
 from frontpage.domain.index import StoryIndex
+from frontpage.domain.joining import CLIP, StoryScorer, story_row
 from frontpage.domain.languages import primary_subtag
 from frontpage.domain.recluster import Proposal
 from frontpage.domain.similarity import FEATURES, PairScorer, Prepared
@@ -31,21 +32,22 @@ Source = tuple[str, int, int]
 
 #: Design: the ten nearest active centroids; five more by rare words, for texts whose vectors say little.
 NEAREST, BY_WORDS = 10, 5
+#: A copy must not look like another event (a template with other names loses 20).
+COPY_FLOOR: Final = -4.0
 #: Members of a story that an article is compared with.
 SAMPLE: Final = 8
-#: Log-odds beyond this say no more: one certain pair must not carry a story of doubtful ones.
-CLIP: Final = 8.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Policy:
-    """What one language decides with. Bars are mean log-odds; times are seconds; order: merge bar > join bar.
+    """What one language decides with. Bars are log-odds of `stories`; times are seconds; order: merge bar > join bar.
 
     window: a story without a new article for so long closes. recent: repair looks at stories updated within it.
     rest: a story is repaired at most once in it. sources: publishers that each half of a split needs.
     """
 
     scorer: PairScorer
+    stories: StoryScorer
     copies: CopyModel
     join: float
     merge: float
@@ -204,18 +206,26 @@ class Clusterer:
         logits = np.clip(policy.scorer.judge(prepared, others, table), -CLIP, CLIP)
         copies = policy.copies.logits(prepared, others, table)
         likest = int(np.argmax(copies))
-        if copies[likest] > policy.copies.threshold and logits[likest] > policy.join:
+        if copies[likest] > policy.copies.threshold and logits[likest] > COPY_FLOOR:
             story_id, other = members[likest]
             return story_id, self._root(other), float(logits[likest]), _evidence("copy", other, table[likest])
         rows: dict[str, list[int]] = {}
         for row, (story_id, _) in enumerate(members):
             rows.setdefault(story_id, []).append(row)
-        means = {story_id: link(logits[found]) for story_id, found in rows.items()}
-        best = max(means, key=lambda story_id: means[story_id])
-        if means[best] <= policy.join:
-            return None, None, means[best], {"why": "nothing near enough", "nearest_story": best}
+        fits = policy.stories.logits(
+            np.stack(
+                [
+                    story_row(prepared, index.open[story_id], [others[row] for row in found], logits[found])
+                    for story_id, found in rows.items()
+                ]
+            )
+        )
+        at = int(np.argmax(fits))
+        best, score = list(rows)[at], float(fits[at])
+        if score <= policy.join:
+            return None, None, score, {"why": "nothing near enough", "nearest_story": best}
         nearest = max(rows[best], key=lambda row: float(logits[row]))
-        return best, None, means[best], _evidence("same event", others[nearest], table[nearest])
+        return best, None, score, _evidence("same event", others[nearest], table[nearest])
 
     def _root(self, other: Prepared) -> str:
         """The original that a copy of `other` is credited to: never itself a copy."""
@@ -224,11 +234,6 @@ class Clusterer:
         if story is None:
             return article_id
         return story.members[article_id].copy_of or article_id
-
-
-def link(logits: Any) -> float:
-    """Average link: the mean over members."""
-    return float(np.mean(logits))
 
 
 def _evidence(why: str, nearest: Prepared, row: Sequence[float] | Any) -> Mapping[str, float | str | list[str]]:

@@ -6,6 +6,7 @@ Holds no decision: it proposes candidates, `clustering.py` scores them. Rebuilt 
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -32,6 +33,35 @@ class Open:
     originals: list[Prepared] = field(default_factory=list)
     centroid: Floats | None = None
     slot: int = -1
+    words: dict[int, float] = field(default_factory=dict)
+    length: float = 0.0
+
+    def gather(self, prepared: Prepared, sign: float = 1.0) -> None:
+        """Add an original's words to the story's vocabulary, or take them out."""
+        words, length = self.words, self.length
+        for word, weight in zip(prepared.article.head.tolist(), prepared.head.tolist(), strict=True):
+            before = words.get(word, 0.0)
+            after = before + sign * weight
+            length += after * after - before * before
+            words[word] = after
+        self.length = max(length, 0.0)
+
+    def vocabulary(self, prepared: Prepared, *, without: bool = False) -> tuple[float, float]:
+        """Cosine of the article's words with the story's, and the share of the article's weight that the story knows.
+
+        `without` takes the article's own share out first, for one that is a member.
+        """
+        dot = known = total = 0.0
+        less = 1.0 if without else 0.0
+        words = prepared.article.head.tolist()
+        for word, weight, idf in zip(words, prepared.head.tolist(), prepared.head_idf.tolist(), strict=True):
+            held = self.words.get(word, 0.0) - less * weight
+            total += idf
+            if held > 1e-6:
+                dot += held * weight
+                known += idf
+        norm = math.sqrt(max(self.length - (2.0 * dot + 1.0 if without else 0.0), 1e-9))
+        return min(dot / norm, 1.0), known / max(total, 1e-9)
 
     def sample(self, size: int) -> list[Prepared]:
         """At most `size` originals spread evenly over the story's life, first and last included."""
@@ -66,6 +96,7 @@ class StoryIndex:
         if not original and story.originals:
             return
         story.originals.append(prepared)
+        story.gather(prepared)
         for word in _rarest(prepared):
             stories = self._words[word]
             stories.pop(story_id, None)

@@ -145,7 +145,7 @@ def is_site(part: str, publisher: str, domain: str) -> bool:
     squeezed = _squeeze(part)
     if len(squeezed) < 3:
         return False
-    labels = [label for label in domain.casefold().split(".") if label not in ("www", "com", "org", "net", "co")]
+    labels = [label for label in domain.casefold().split(".")[:-1] if label not in ("www", "com", "org", "net", "co")]
     spelled = {"".join(labels), "".join(reversed(labels)), *(label for label in labels if len(label) > 3)}
     return squeezed == _squeeze(publisher) or squeezed in spelled
 

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from frontpage.domain import ids
-from frontpage.domain.clustering import BY_WORDS, CLIP, NEAREST, SAMPLE, Policy, Source
+from frontpage.domain.clustering import BY_WORDS, NEAREST, SAMPLE, Policy, Source
+from frontpage.domain.index import Open
+from frontpage.domain.joining import CLIP, story_row
 from frontpage.domain.recluster import Proposal, cut
 from frontpage.domain.similarity import PairScorer, Prepared
 from frontpage.domain.story import Change, ChangeKind, Story
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 #: How far a member must fit another story better than its own before it moves.
 _MARGIN: Final = 1.0
+#: Members of each story that are held against the other before a merge.
+_EACH: Final = 6
 #: Members looked at when a story is tested for two halves.
 _SPLIT_SAMPLE: Final = 40
 
@@ -66,6 +70,16 @@ def consider(clusterer: Clusterer, proposal: Proposal, now: float, source: Sourc
     return work.changes
 
 
+def fit(policy: Policy, members: Sequence[Prepared], story: Open) -> float:
+    """Mean log-odds that each of `members` belongs to `story`, own parts left out; -CLIP for none."""
+    values = []
+    for one in members:
+        others = [member for member in story.sample(SAMPLE + 1) if member is not one][:SAMPLE]
+        if others:
+            values.append(story_row(one, story, others, policy.scorer.logits(one, others)))
+    return float(np.clip(policy.stories.logits(np.stack(values)), -CLIP, CLIP).mean()) if values else -CLIP
+
+
 def average(scorer: PairScorer, left: Sequence[Prepared], right: Sequence[Prepared]) -> float:
     """Mean clipped log-odds over all pairs across two groups; -CLIP for an empty group."""
     if not left or not right:
@@ -95,7 +109,10 @@ class _Pass:
         self.changes.append(change)
 
     def likeness(self, left: Story, right: Story, policy: Policy) -> float:
-        return average(policy.scorer, self._sample(left), self._sample(right))
+        """How well each story's members fit the other, the mean of the two directions."""
+        index = self.clusterer.index(left.language)
+        a, b = index.open[left.story_id], index.open[right.story_id]
+        return 0.5 * (fit(policy, a.sample(_EACH), b) + fit(policy, b.sample(_EACH), a))
 
     def merge(self, story: Story, policy: Policy) -> None:
         """Join the story with the one most like it, if that is above the merge bar."""
@@ -123,15 +140,17 @@ class _Pass:
             return
         table = _matrix(policy.scorer, originals[:_SPLIT_SAMPLE])
         count = len(table)
-        own = table.sum(axis=1) / (count - 1)
-        worst = int(np.argmin(own))
-        if own[worst] < policy.join and self._move(story, originals[worst], float(own[worst]), policy):
+        worst = originals[int(np.argmin(table.sum(axis=1)))]
+        own = fit(policy, [worst], self.clusterer.index(story.language).open[story.story_id])
+        if own < policy.join and self._move(story, worst, own, policy):
             return
         if count < 2 * policy.sources or len(story.sources) < 2 * policy.sources:
             return
         names = [prepared.article.article_id for prepared in originals[:count]]
         links = [(names[i], names[j], float(table[i, j])) for i in range(count) for j in range(i)]
-        groups = sorted(cut(names, links, policy.part), key=lambda group: (-len(group), group))
+        order = {name: at for at, name in enumerate(names)}
+        groups = cut(names, links, policy.part)
+        groups.sort(key=lambda group: (-len(group), min(order[name] for name in group)))
         for group in groups[1:]:
             rest = [name for name in story.members if name not in group]
             if _publishers(story, group) >= policy.sources <= _publishers(story, rest):
@@ -147,8 +166,9 @@ class _Pass:
         inside, outside = self._prepared(origin, moved), self._prepared(origin, rest)
         stay = average(policy.scorer, inside[:SAMPLE], outside[:SAMPLE])
         if target is not None:
-            there = average(policy.scorer, inside[:SAMPLE], self._sample(target))
-            if there > max(policy.join, stay):
+            index = self.clusterer.index(origin.language)
+            there = fit(policy, inside[:SAMPLE], index.open[target.story_id])
+            if there > max(policy.join, fit(policy, inside[:SAMPLE], index.open[origin.story_id])):
                 self.emit("move", target, from_story=origin.story_id, moved=moved, score=there)
         elif stay < policy.part and _publishers(origin, moved) >= policy.sources <= _publishers(origin, rest):
             self._split(origin, moved)
@@ -159,7 +179,7 @@ class _Pass:
             other = self.clusterer.book.stories.get(other_id)
             if other is None or other is story or not self.rested(other, policy):
                 continue
-            value = average(policy.scorer, [member], self._sample(other))
+            value = fit(policy, [member], self.clusterer.index(story.language).open[other_id])
             if value > score:
                 best, score = other, value
         if best is None:

@@ -179,6 +179,8 @@ class StoryBook:
         old = before.remove(article.article_id) if before is not None else None
         if before is not None and before is not story:
             touched.append(before)
+            if not before.members:
+                self._retire(before, story)
         update = change.kind == "update" and old is not None
         story.add(
             Member(
@@ -215,8 +217,7 @@ class StoryBook:
         for story in touched:
             self._repaired(story, change, [target.story_id, *([source.story_id] if source else [])])
             if not story.members:
-                self.stories.pop(story.story_id, None)
-                story.closed = True
+                self._retire(story, target)
         return touched
 
     def _merge(self, change: Change) -> list[Story]:
@@ -225,14 +226,11 @@ class StoryBook:
         for absorbed_id in change.absorbed:
             if absorbed_id == survivor.story_id:
                 continue
-            absorbed = self.stories.pop(absorbed_id, None)
-            for alias, target in self.aliases.items():
-                if target == absorbed_id:
-                    self.aliases[alias] = survivor.story_id
-            self.aliases[absorbed_id] = survivor.story_id
+            absorbed = self.stories.get(absorbed_id)
+            self._alias(absorbed_id, survivor.story_id)
             if absorbed is None:
                 continue
-            absorbed.alias_of = survivor.story_id
+            self._retire(absorbed, survivor)
             for article_id, member in list(absorbed.members.items()):
                 survivor.add(member)
                 self.story_of[article_id] = survivor.story_id
@@ -251,6 +249,19 @@ class StoryBook:
         for alias in [alias for alias, target in self.aliases.items() if target == story.story_id]:
             del self.aliases[alias]
         return [story]
+
+    def _alias(self, story_id: str, target: str) -> None:
+        """`story_id`, and all that lead to it, lead to `target`."""
+        for alias, held in self.aliases.items():
+            if held == story_id:
+                self.aliases[alias] = target
+        self.aliases[story_id] = target
+
+    def _retire(self, story: Story, into: Story) -> None:
+        """A story that has nothing left lives on as an alias of the one that has it."""
+        self.stories.pop(story.story_id, None)
+        self._alias(story.story_id, into.story_id)
+        story.alias_of = into.story_id
 
     def _repaired(self, story: Story, change: Change, others: list[str]) -> None:
         story.updated_at = story.repaired_at = change.at

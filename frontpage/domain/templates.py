@@ -22,7 +22,7 @@ from frontpage.domain.terms import hash_token, tokens
 APART: Final = 20.0
 #: Share of the longer title that must be the same words in the same order for two titles to be one template.
 _TEMPLATE: Final = 0.5
-#: Titles of so few words name their subject in each of them.
+#: Labelled titles of so few words (`Analysis: Bridge report`) name their subject in each of them.
 _SHORT: Final = 7
 _HOUR: Final = 3_600.0
 #: Issues of a column come daily at most; the same headline again after four days is another event; counts of one
@@ -40,13 +40,17 @@ _CASED: Final = re.compile(r"[^\W\d_][\w'’]*")
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """A core title taken apart. words: folded, in order; names: those that name someone or something."""
+    """A core title taken apart. words: folded, in order; names: those that name someone or something.
+
+    label: the word or two before a colon (`Analysis: ...`), folded.
+    """
 
     words: tuple[str, ...]
     names: frozenset[str]
     scores: frozenset[str]
     days: frozenset[str]
     standing: bool
+    label: str
 
 
 def headline(core: str, rare: Iterable[str]) -> Headline:
@@ -60,7 +64,9 @@ def headline(core: str, rare: Iterable[str]) -> Headline:
     if not title_case:
         capitals = {token for word in cased[1:] if word[0].isupper() for token in tokens(word)}
         names = (unknown & {token for word in cased if word[0].isupper() for token in tokens(word)}) | capitals
-    return Headline(words, frozenset(names), frozenset(_SCORE.findall(core)), day_marks(core), is_standing(core))
+    before, colon, _ = core.partition(": ")
+    label = before.casefold() if colon and before.count(" ") < 2 else ""
+    return Headline(words, frozenset(names), frozenset(_SCORE.findall(core)), day_marks(core), is_standing(core), label)
 
 
 def penalty(left: Headline, right: Headline, a: ArticleSignals, b: ArticleSignals) -> float:
@@ -94,7 +100,8 @@ def _differ(left: Headline, right: Headline, a: ArticleSignals, b: ArticleSignal
         if _unsaid(ours, b) and _unsaid(theirs, a):
             if _all_names(ours, left.names) and _all_names(theirs, right.names):
                 return True
-            if longer < _SHORT and len(replaced) == 1 and not _numeric(ours) and not _numeric(theirs):
+            labelled = left.label and left.label == right.label
+            if labelled and longer < _SHORT and len(replaced) == 1 and not _numeric(ours) and not _numeric(theirs):
                 return True
     only_numbers = bool(replaced) and all(_numeric(ours) and _numeric(theirs) for ours, theirs in replaced)
     return only_numbers and gap is not None and gap > _COUNT_GAP

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from frontpage.domain.article import ArticleSignals
+    from frontpage.adapters.encoder import EncoderSet
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +28,7 @@ def cluster(
     repair: Annotated[bool, typer.Option("--repair", help="add the fast repair and the 48-hour re-clustering")] = False,
 ) -> None:
     """Group a file of articles into stories, in the order given; a null time decides nothing."""
-    from frontpage.adapters.article_file import read_rows
+    from frontpage.adapters.article_file import encode_rows, read_rows
     from frontpage.adapters.story_models import policy_for
     from frontpage.domain.batch_clustering import cluster_all
     from frontpage.errors import UnreadableInput
@@ -39,7 +39,7 @@ def cluster(
         if row["id"] in seen:
             raise UnreadableInput(f"{articles}: id {row['id']!r:.60} occurs twice", cause="duplicate-id")
         seen.add(row["id"])
-    book = cluster_all(_signals(rows), policy_for, repaired=repair)
+    book = cluster_all(encode_rows(rows, _encoders()), policy_for, repaired=repair)
     with open(out, "w", encoding="utf-8") as stream:
         for row in rows:
             story = book.story_of_article(row["id"])
@@ -70,7 +70,7 @@ def similarity(
         for key in (left, right):
             if key not in rows:
                 raise UnreadableInput(f"{pairs}: no article {key!r:.60} in {articles}", cause="unknown-id")
-    judged = rate_pairs([(rows[str(left)], rows[str(right)]) for left, right in wanted])
+    judged = rate_pairs([(rows[str(left)], rows[str(right)]) for left, right in wanted], _encoders())
     with open(out, "w", encoding="utf-8") as stream:
         for (left, right), found in zip(wanted, judged, strict=True):
             line = {"id1": left, "id2": right, "score": found.score, "copy": found.copy, "same_story": found.same_story}
@@ -86,14 +86,14 @@ def inspect_pair(
     from frontpage.adapters.pair_rater import rate_pairs
 
     left, right = (read_row(path.read_text(encoding="utf-8"), str(path)) for path in (a, b))
-    found = rate_pairs([(left, right)])[0]
+    found = rate_pairs([(left, right)], _encoders())[0]
     answer = {"copy": found.copy, "same_story": found.same_story, "score": found.score, "signals": found.signals}
     sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
 
 
-def _signals(rows: list[dict[str, Any]]) -> list[ArticleSignals]:
-    from frontpage.adapters.article_file import encode_rows
+def _encoders() -> EncoderSet:
+    from frontpage.adapters.encoder import EncoderSet
     from frontpage.settings import load
 
     settings = load()
-    return encode_rows(rows, settings.encoder_en, settings.encoder_other)
+    return EncoderSet.from_names(settings.encoder_en, settings.encoder_other)

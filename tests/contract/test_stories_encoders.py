@@ -1,0 +1,52 @@
+"""One list of checks over the real encoders and their twin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fakes.encoder import HashEncoder
+
+from frontpage.adapters.encoder import EncoderSet, MiniLmEncoder, UseEncoder
+from frontpage.errors import ConfigurationError
+
+TEXTS = ["Ferry sinks off Port Sela", "A ferry went down near Port Sela", "Parliament passes the budget", ""]
+
+
+@pytest.fixture(params=[HashEncoder, MiniLmEncoder, UseEncoder], scope="module")
+def encoder(request):
+    return request.param()
+
+
+def test_vectors_are_unit_float32_of_the_stated_dimension(encoder):
+    vectors = encoder.encode(TEXTS)
+    assert vectors.shape == (len(TEXTS), encoder.dimension)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-4)
+
+
+def test_no_texts_give_no_rows(encoder):
+    assert encoder.encode([]).shape == (0, encoder.dimension)
+
+
+def test_a_text_does_not_depend_on_its_company(encoder):
+    np.testing.assert_allclose(encoder.encode(TEXTS)[2], encoder.encode([TEXTS[2]])[0], atol=1e-3)
+
+
+def test_alike_is_nearer_than_unlike(encoder):
+    ferry, again, budget, _ = encoder.encode(TEXTS)
+    assert ferry @ again > ferry @ budget
+
+
+def test_versions_name_the_model_and_a_number(encoder):
+    name, _, number = encoder.version.partition("@")
+    assert name
+    assert number.isdigit()
+
+
+def test_each_language_has_its_encoder():
+    encoders = EncoderSet.from_names("minilm", "use")
+    assert isinstance(encoders.for_language("en-GB"), MiniLmEncoder)
+    assert encoders.for_language("de") is encoders.for_language("vi")
+    assert isinstance(encoders.for_language("und"), UseEncoder)
+    with pytest.raises(ConfigurationError, match="unknown encoder"):
+        EncoderSet.from_names("minilm", "nothing")
