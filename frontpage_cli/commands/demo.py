@@ -45,7 +45,8 @@ def demo(
     else:
         console.print(
             f"  {figures['seconds_to_page']:.0f} s from the start to the end of the burst;"
-            f" {figures[ITEMS_RAW.name]} items seen, {figures[ARTICLES.name]} article versions, {figures[STORY_CHANGES.name]} story changes,"
+            f" {figures[ITEMS_RAW.name]} items seen, {figures[ARTICLES.name]} article versions,"
+            f" {figures[STORY_CHANGES.name]} story changes,"
             f" {figures[ITEMS_DEAD.name]} dead letters"
         )
         print_addresses(story.row)
