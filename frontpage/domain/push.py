@@ -58,7 +58,8 @@ def ping_signature(key: str, feed: str, at: str) -> str:
 def ping_refusal(key: str, feed: str, at: str, signature: str, *, last: float | None, now: float) -> str | None:
     """Why a ping is refused (`signature`, `time`, `replay`), None for a genuine one.
 
-    last: the time of the feed's latest ping. Stamps grow: whoever repeats a ping, or sends an older one, is refused; the later ping has covered it.
+    last: the time of the feed's latest ping. Stamps grow: whoever repeats a ping, or sends an older one, is refused;
+    the later ping has covered it.
     """
     expected = ping_signature(key, feed, at)
     if not hmac.compare_digest(expected.encode(), signature.encode("utf-8", "replace")):
