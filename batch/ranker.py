@@ -67,8 +67,12 @@ def load(lake: Lake, split: str) -> Examples:
 
 
 def evaluate(scores: Doubles, examples: Examples) -> dict[str, float]:
-    """AUC and NDCG@10 of `scores`; a figure that the rows cannot give is left out."""
-    figures = {"auc": auc(scores, examples.labels), "ndcg10": ndcg(scores, examples.labels, examples.sizes)}
+    """AUC and position-corrected NDCG@10 of `scores`; a figure that the rows cannot give is left out."""
+    weights = position_weights(examples.ranks)
+    figures = {
+        "auc": auc(scores, examples.labels),
+        "ndcg10": ndcg(scores, examples.labels, examples.sizes, weights=weights),
+    }
     return {name: value for name, value in figures.items() if value is not None}
 
 

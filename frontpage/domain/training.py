@@ -51,12 +51,19 @@ def auc(scores: Doubles, labels: Ints) -> float | None:
     return float((averaged[labels == 1].sum() - positives * (positives + 1) / 2) / (positives * negatives))
 
 
-def ndcg(scores: Doubles, labels: Ints, sizes: list[int], at: int = NDCG_AT) -> float | None:
-    """Mean NDCG over requests with at least one click; ties keep the order given. None when there is none."""
+def ndcg(
+    scores: Doubles, labels: Ints, sizes: list[int], at: int = NDCG_AT, weights: Doubles | None = None
+) -> float | None:
+    """Mean NDCG over requests with at least one click; ties keep the order given. None when there is none.
+
+    With `weights` (inverse propensities) a click counts for all the looks that its rank did not get, so that the order
+    which was served is not favoured for having been served (Joachims, Swaminathan and Schnabel, WSDM 2017).
+    """
     values = []
     start = 0
+    clicks = labels.astype(np.float64) * (1.0 if weights is None else weights)
     for size in sizes:
-        part, gains = scores[start : start + size], labels[start : start + size].astype(np.float64)
+        part, gains = scores[start : start + size], clicks[start : start + size]
         start += size
         if not gains.sum():
             continue

@@ -150,7 +150,7 @@ class Demo:
             self._tell.say(f"Breaking: {breaking} ({since:.1f} virtual minutes after it began)")
         return breaking
 
-    def readers(self, count: int = 120) -> dict[str, int]:
+    def readers(self, count: int = READERS) -> dict[str, int]:
         """Simulated readers read and click over the real API; one reader's For you is compared before and after."""
         readers = self.world.readers[: min(count, READERS)]
         one = readers[0]

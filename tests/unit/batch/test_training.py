@@ -47,3 +47,12 @@ def test_deep_clicks_weigh_more_up_to_a_bound():
 def test_requests_are_runs_of_equal_ids():
     assert group_sizes(np.array(["a", "a", "b", "a"])) == [2, 1, 1]
     assert group_sizes(np.array([], dtype=str)) == []
+
+
+def test_a_click_far_down_outweighs_one_at_the_top_once_corrected_for_position() -> None:
+    """The served order is not the better one for having been served."""
+    labels, ranks = np.array([1, 0, 0, 1]), np.array([1, 2, 3, 4])
+    served, turned = -ranks.astype(float), ranks.astype(float)
+    weights = position_weights(ranks)
+    assert ndcg(served, labels, [4]) == pytest.approx(ndcg(turned, labels, [4]))
+    assert ndcg(turned, labels, [4], weights=weights) > ndcg(served, labels, [4], weights=weights)
