@@ -7,9 +7,10 @@ so that the poller has learnt each feed's rhythm; then `--hours` virtual hours r
 figures are in virtual seconds, so every real second that our processes need counts `--speed` times over: the
 figures are upper bounds of real time at default intervals. Publication is the world's own record, not what pages claim.
 
-story: the change that put the article into a story was decided. page: the first page of an edition in its language
-whose offset vector covers that change and which shows the story was generated (the ranker's part; the edge adds up to
-a minute). Articles whose story no page shows have no page figure; their count is printed.
+story: the change that put the article into a story was decided. page: for a story that a page
+of an edition in its language already shows, the first page whose offset vector covers the change was generated (the
+edge adds up to a minute). first_page: the same for stories that no page showed yet, which have to earn their place by
+coverage, so that this figure is the ranking's as much as the pipeline's. Stories that no page shows have neither.
 """
 
 from __future__ import annotations
@@ -80,32 +81,31 @@ def measure(
     """Delays of the articles that the world published in [begin, end)."""
     published = {article_id(canonicalise(article.url).canonical): article.published_at for article in world.articles}
     ordered = sorted(pages, key=lambda page: page.generated_at)
-    to_story, to_seen, to_page, due = [], [], [], 0
+    delays: dict[str, list[float]] = {"seen": [], "story": [], "page": [], "first_page": []}
     for key, offset, change in rows:
         card = change.article
         at = published.get(card.article_id) if card is not None else None
         if card is None or at is None or not begin <= at < end:
             continue
-        due += 1
-        to_seen.append(card.first_seen_at - at)
-        to_story.append(change.at - at)
-        shown = next(
-            (
-                page.generated_at
-                for page in ordered
-                if page.watermark.get(key, 0) > offset
-                and page.edition.startswith(f"{card.language}-")
-                and any(entry.story_id == change.story_id for entry in page.cards)
-            ),
-            None,
-        )
-        if shown is not None:
-            to_page.append(shown - at)
+        delays["seen"].append(card.first_seen_at - at)
+        delays["story"].append(change.at - at)
+        showing = [
+            page
+            for page in ordered
+            if page.edition.startswith(f"{card.language}-")
+            and any(entry.story_id == change.story_id for entry in page.cards)
+        ]
+        after = next((page.generated_at for page in showing if page.watermark.get(key, 0) > offset), None)
+        if after is not None:
+            known = any(page.watermark.get(key, 0) <= offset for page in showing)
+            delays["page" if known else "first_page"].append(after - at)
     wanted = sum(begin <= article.published_at < end for article in world.articles)
-    figures: dict[str, float] = {"published": wanted, "in_a_story": due, "on_a_page": len(to_page)}
-    for name, values in (("seen", to_seen), ("story", to_story), ("page", to_page)):
+    figures: dict[str, float] = {"published": wanted, "in_a_story": len(delays["story"])}
+    for name, values in delays.items():
+        figures[f"{name}_articles"] = len(values)
         for percentile in (50, 90, 95):
-            figures[f"{name}_p{percentile}_s"] = float(np.percentile(values, percentile)) if values else float("nan")
+            if values:
+                figures[f"{name}_p{percentile}_s"] = float(np.percentile(values, percentile))
     return figures
 
 
