@@ -6,12 +6,14 @@ topics), `topic` makes such a topic. All of them stop with the run and leave not
 
 from __future__ import annotations
 
+import os
 import subprocess
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from running import SHORT_INTERVALS, RunningSystem
 
 from frontpage.adapters.services import jars
@@ -20,6 +22,16 @@ from frontpage.adapters.services import valkey as valkey_service
 from frontpage.adapters.services.ports import free_port
 from frontpage.contracts.topics import ALL, Topic
 from frontpage.settings import Settings
+
+# Laws have no deadline: how fast the machine is today is not what they state. CI draws the same examples every time.
+settings.register_profile(
+    "house",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=bool(os.environ.get("CI")),
+    print_blob=True,
+)
+settings.load_profile("house")
 
 
 def _run(command: list[str], log: Path) -> subprocess.Popen[bytes]:
