@@ -1,0 +1,178 @@
+"""Gold tables: what the batch layer learns, reports and publishes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from frontpage.contracts.table_types import Table, columns_of
+
+PUBLISHER_AUTHORITY: Final = Table(
+    "gold", "publisher_authority", "Authority of each publisher per topic and over all topics (`*`).",
+    columns_of("""
+publisher_id STRING - publisher
+topic STRING - topic id, or `*`
+authority DOUBLE - 0..1
+prior DOUBLE - from the registry
+originals BIGINT - original articles
+copies BIGINT - articles copied from others
+copied_by BIGINT - reprints of its articles by others
+cited_by BIGINT - articles of others that name it as their source (syndicated_from)
+firsts BIGINT - multi-source stories that it reported first
+shared BIGINT - multi-source stories that it reported at all
+corrections BIGINT - versions beyond the first
+at DOUBLE - when computed
+"""),
+    ("publisher_id", "topic"), "at",
+)  # fmt: skip
+
+READER_PROFILES: Final = Table(
+    "gold", "reader_profiles", "The slow part of each reader's profile, from 90 days of clicks and events.",
+    columns_of("""
+reader STRING - keyed hash
+as_of DOUBLE - reference time of the sums
+engagements INT - clicks, reads and long dwells folded
+projections ARRAY<STRING> - projection versions of its vectors
+follows INT - switches that are on
+watermark MAP<STRING, BIGINT> - "topic/partition" to the next offset: events below are in it
+document STRING - SlowProfile JSON as serving reads it
+"""),
+    ("reader",), "as_of",
+)  # fmt: skip
+
+VECTOR_PROJECTION: Final = Table(
+    "gold", "vector_projection", "Projections of article vectors to 64 dimensions, one current per encoder.",
+    columns_of("""
+version STRING - projection version
+encoder STRING - encoder version it belongs to
+dimension INT - of the encoder
+matrix BINARY - little-endian float32 [dimension, 64], row-major
+fitted_on BIGINT - articles
+explained DOUBLE - share of variance kept, 0..1
+at DOUBLE - when fitted
+"""),
+    ("version",), "at",
+)  # fmt: skip
+
+RECLUSTERS: Final = Table(
+    "gold", "reclusters", "Merges and splits that the last 48-hour re-clustering proposes to the writers.",
+    columns_of("""
+proposal_id STRING - same evidence, same id
+language STRING - primary subtag
+kind STRING - merge or split
+stories ARRAY<STRING> - stories to become one, or the one to split
+groups ARRAY<ARRAY<STRING>> - article ids that leave the first story of a split
+evidence STRING - JSON
+watermark MAP<STRING, BIGINT> - story.changes offsets it has seen
+at DOUBLE - when proposed
+"""),
+    ("proposal_id",), "at",
+)  # fmt: skip
+
+RECLUSTER_AGREEMENT: Final = Table(
+    "gold", "recluster_agreement", "How far the online stories agree with the last 48-hour re-clustering.",
+    columns_of("""
+language STRING - primary subtag
+articles BIGINT - articles of the window
+stories BIGINT - online stories of the window
+clusters BIGINT - clusters found
+precision DOUBLE - B-cubed precision of the online stories against the clusters
+recall DOUBLE - B-cubed recall
+f1 DOUBLE - B-cubed F1
+at DOUBLE - when computed
+"""),
+    ("language",), "at",
+)  # fmt: skip
+
+RANK_TRAINING: Final = Table(
+    "gold", "rank_training", "Impressions with their outcome and the features as logged when served (point in time).",
+    columns_of("""
+event_id STRING - impression
+request STRING - the list it was part of; ranking groups by it
+at DOUBLE - when it was shown
+edition STRING - edition
+reader STRING - keyed hash
+story_id STRING - story
+publisher_id STRING - publisher
+surface STRING - surface
+rank INT - position served
+clicked INT - 1 when a click or read of this story by this list followed within the attribution window
+features ARRAY<FLOAT> - as logged, never recomputed
+features_version STRING - registry version; training uses one version only
+model_version STRING - what ranked
+split STRING - train or test, by time: the last fifth of requests is test
+"""),
+    ("event_id",), "at",
+)  # fmt: skip
+
+MODELS: Final = Table(
+    "gold", "models", "The model registry: every trained ranker with its figures.",
+    columns_of("""
+version STRING - model version
+kind STRING - ranker
+features_version STRING - registry version
+names ARRAY<STRING> - feature names in model order
+model_text STRING - LightGBM model text
+metrics MAP<STRING, DOUBLE> - figures on the test requests, fallback beside model
+trained_on BIGINT - impressions
+at DOUBLE - when trained
+stage STRING - candidate, current or retired
+changed_at DOUBLE - when the stage last changed
+"""),
+    ("version",), "changed_at",
+)  # fmt: skip
+
+FRESHNESS: Final = Table(
+    "gold", "freshness", "Delays from publication to story by language, and publishers' lag.",
+    columns_of("""
+language STRING - primary subtag, or `*`
+publisher_id STRING - publisher, or `*` for all of the language
+articles BIGINT - first versions counted
+discovery_p50 DOUBLE - seconds from claimed publication to first seen, where the claim is plausible
+discovery_p95 DOUBLE - same
+enrich_p50 DOUBLE - seconds from first seen to normalised
+enrich_p95 DOUBLE - same
+story_p50 DOUBLE - seconds from first seen to its story change
+story_p95 DOUBLE - same
+latest DOUBLE - latest first-seen time
+at DOUBLE - when computed
+"""),
+    ("language", "publisher_id"), "at",
+)  # fmt: skip
+
+CLUSTER_HEALTH: Final = Table(
+    "gold", "cluster_health", "Shape of the stories of each language.",
+    columns_of("""
+language STRING - primary subtag
+stories BIGINT - open and closed, without aliases
+aliases BIGINT - merged away
+articles BIGINT - members
+copies BIGINT - of them copies
+singles BIGINT - stories of one article
+mean_size DOUBLE - articles a story
+largest BIGINT - articles of the largest
+merges BIGINT - merge changes
+splits BIGINT - split changes
+agreement DOUBLE - B-cubed F1 of online stories against the 48-hour re-clustering, null before one ran
+at DOUBLE - when computed
+"""),
+    ("language",), "at",
+)  # fmt: skip
+
+POLL_REPORT: Final = Table(
+    "gold", "poll_report", "The polling scorecard of each feed.",
+    columns_of("""
+feed_id STRING - feed
+publisher_id STRING - publisher
+domain STRING - registrable domain
+polls BIGINT - polls counted
+not_modified_share DOUBLE - answered 304
+waste DOUBLE - share of polls that found nothing
+errors BIGINT - errors and refusals
+new_items BIGINT - found
+delay_p50 DOUBLE - seconds from publication to seen
+delay_p90 DOUBLE - same
+per_minute DOUBLE - polls a minute over the observed span
+at DOUBLE - when computed
+"""),
+    ("feed_id",), "at",
+)  # fmt: skip
