@@ -42,6 +42,8 @@ format: .venv/ready ## rewrite the code in house style
 	$(BIN)/ruff check --fix .
 
 eval: .venv/ready ## the labelled sets and cases, against benchmarks/floors.toml
+	$(BIN)/frontpage doctor --setup
+	$(RUN) benchmarks.evaluate_loop
 	$(RUN) benchmarks.evaluate
 
 bench: .venv/ready ## figures against benchmarks/targets.toml, written to benchmarks/results
