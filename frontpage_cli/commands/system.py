@@ -28,7 +28,10 @@ def up(parts: Parts = None) -> None:
     from frontpage_cli.system.launch import up as start
 
     console = Console(stderr=True)
-    row = start(load(), parts or [], lambda line: console.print(f"  {line}", highlight=False))
+    settings, names = load(), parts or []
+    # The sample world's hosts only resolve where it plays: asked for by name, or in the directory of a demo.
+    world = "world" in names or (settings.var / "demo").exists()
+    row = start(settings, names, lambda line: console.print(f"  {line}", highlight=False), world=world)
     if not parts:
         print_addresses(row)
 
