@@ -1,0 +1,121 @@
+"""The sample world through the whole system while every process of ours is killed once: nothing lost, nothing doubled."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from running import RunningSystem
+
+from data_samples.world import World, build
+from frontpage.adapters.clock import set_clock
+from frontpage.contracts.events import ArticleEvent, DeadLetter, StoryChange
+from frontpage.contracts.topics import ARTICLES, ITEMS_DEAD, STORY_CHANGES
+from frontpage.contracts.views import ARTICLE, STORY, StoryRow
+from frontpage.domain.ids import article_id
+from frontpage.domain.urls import canonicalise
+from frontpage_cli.system.backlog import backlog
+from frontpage_cli.system.parts import PARTS
+from streaming.ingest.registry import import_world
+
+HOURS = 5.0
+SPEED = 180.0
+#: Ours: services are killed in test_services.py, Dagster's own processes hold no news.
+OURS = [part.name for part in PARTS if part.group in ("world", "speed", "serving")]
+ORDER = sorted(OURS, key=lambda name: (name == "serving", name))
+
+
+@pytest.fixture
+def running(tmp_path: Path, jar_cache: Path) -> Iterator[RunningSystem]:
+    quick = {"FRONTPAGE_POLL_CEILING": "300", "FRONTPAGE_EDITIONS": "en-US,de-DE"}
+    with RunningSystem(tmp_path, jar_cache, **quick) as system:
+        yield system
+
+
+def expected(world: World, until: float) -> set[str]:
+    """Articles that feeds of publishers who did not opt out have shown by then, an hour before at the latest."""
+    opted = {publisher.id for publisher in world.publishers if publisher.opted_out}
+    return {
+        article_id(canonicalise(article.url).canonical)
+        for article in world.articles
+        if article.published_at < until and article.publisher_id not in opted
+    }
+
+
+def world_url(world: World, id: str) -> str:
+    return next(a.url for a in world.articles if article_id(canonicalise(a.url).canonical) == id)
+
+
+def behind(system: RunningSystem) -> dict[str, int]:
+    """Groups with records still to read, by topic."""
+    groups = backlog(system.endpoints["kafka"])
+    return {f"{group}/{topic}": n for group, topics in groups.items() for topic, n in topics.items() if n}
+
+
+@pytest.mark.timeout(900)
+def test_every_process_may_die_while_news_flows(running: RunningSystem) -> None:
+    world = build()
+    running.up("services", "world")
+    with running.redis() as store:
+        set_clock(store, virtual=world.start, speed=1.0)
+        import_world(world, store, world.start)
+    running.up("world", "speed", "serving")
+    end = world.start + HOURS * 3600
+    with running.redis() as store:
+        set_clock(store, virtual=world.start, speed=SPEED, until=end)
+    for part in ORDER:
+        killed = running.kill(part)
+        running.wait_ready(part, not_pid=killed)
+    ids = expected(world, end - 3600)
+    bus, missing = running.bus, set[str]()
+
+    def first_assignments() -> list[str]:
+        found = []
+        for partition, stop in bus.end_offsets(STORY_CHANGES.name).items():
+            for record in bus.read(STORY_CHANGES.name, partition, 0, stop):
+                change = StoryChange.decode(record.value)
+                if change is not None and change.kind in ("create", "assign") and change.article is not None:
+                    found.append(change.article.article_id)
+        return found
+
+    deadline = time.monotonic() + 300
+    while (late := behind(running)) or (missing := ids - set(first_assignments())):
+        assert time.monotonic() < deadline, f"behind: {late}; missing: {[world_url(world, id) for id in missing]}"
+        time.sleep(2.0)
+
+    assigned = Counter(first_assignments())
+    assert len(ids) > 50
+    assert {article: n for article, n in assigned.items() if n > 1} == {}, "an article was assigned twice"
+    versions = Counter(
+        (event.card.article_id, event.card.version)
+        for partition, stop in bus.end_offsets(ARTICLES.name).items()
+        for record in bus.read(ARTICLES.name, partition, 0, stop)
+        if (event := ArticleEvent.decode(record.value)) is not None
+    )
+    assert [key for key, n in versions.items() if n > 1] == [], "a version was published twice"
+    dead = [
+        letter
+        for partition, stop in bus.end_offsets(ITEMS_DEAD.name).items()
+        for record in bus.read(ITEMS_DEAD.name, partition, 0, stop)
+        if (letter := DeadLetter.decode(record.value)) is not None
+    ]
+    assert [letter.detail for letter in dead if letter.process != "ingest.enrich"] == []
+    sequences = Counter(
+        (partition, change.sequence)
+        for partition, stop in bus.end_offsets(STORY_CHANGES.name).items()
+        for record in bus.read(STORY_CHANGES.name, partition, 0, stop)
+        if (change := StoryChange.decode(record.value)) is not None
+    )
+    assert max(sequences.values()) == 1, "two writers decided at once"
+    with running.redis() as store:
+        assert all(store.exists(ARTICLE.key(article=article)) for article in ids)
+        rows = [StoryRow.model_validate_json(store.get(key)) for key in store.scan_iter(STORY.key(story="*"))]
+    listed = Counter(member.article.article_id for row in rows for member in row.members)
+    assert max(listed.values()) == 1, "an article is in two stories"
+    assert set(assigned) == set(listed), "the story rows differ from the log"
+    page = httpx.get(f"{running.endpoints['page']}/v1/editions/en-US/top", timeout=10).json()
+    assert page.get("items"), "no page after the kills"
