@@ -19,7 +19,7 @@ from frontpage.adapters.story_models import policy_for, similarity_scale
 from frontpage.domain.article import ArticleSignals
 from frontpage.domain.clustering import COPY_FLOOR, Policy
 from frontpage.domain.index import Open
-from frontpage.domain.joining import story_row
+from frontpage.domain.joining import story_rows
 from frontpage.domain.similarity import FEATURES
 
 
@@ -82,7 +82,7 @@ def _rate(one: ArticleSignals, other: ArticleSignals, language: str, policies: d
     story = Open("pair")
     story.originals, story.centroid = [b], b.article.vector if len(b.article.vector) else None
     story.gather(b)
-    fit = float(policy.stories.logits(story_row(a, story, [b], np.array([log_odds], dtype=np.float32))[None, :])[0])
+    fit = float(policy.stories.logits(story_rows(a, [story], [[b]], np.array([log_odds], dtype=np.float32)))[0])
     signals["story_log_odds"] = round(fit, 3)
     return Rating(
         copy=is_copy,

@@ -21,7 +21,7 @@ from frontpage.domain import ids
 from frontpage.domain.article import ArticleSignals
 from frontpage.domain.copies import CopyModel, sure
 from frontpage.domain.index import StoryIndex
-from frontpage.domain.joining import CLIP, StoryScorer, story_row
+from frontpage.domain.joining import CLIP, StoryScorer, story_rows
 from frontpage.domain.languages import primary_subtag
 from frontpage.domain.recluster import Proposal
 from frontpage.domain.similarity import FEATURES, PairScorer, Prepared
@@ -212,14 +212,8 @@ class Clusterer:
         rows: dict[str, list[int]] = {}
         for row, (story_id, _) in enumerate(members):
             rows.setdefault(story_id, []).append(row)
-        fits = policy.stories.logits(
-            np.stack(
-                [
-                    story_row(prepared, index.open[story_id], [others[row] for row in found], logits[found])
-                    for story_id, found in rows.items()
-                ]
-            )
-        )
+        samples = [[others[row] for row in found] for found in rows.values()]
+        fits = policy.stories.logits(story_rows(prepared, [index.open[key] for key in rows], samples, logits))
         at = int(np.argmax(fits))
         best, score = list(rows)[at], float(fits[at])
         if score <= policy.join:

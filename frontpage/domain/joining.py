@@ -27,7 +27,10 @@ STORY_FEATURES: Final = (
     "words",  # TF-IDF cosine with the story's gathered words
     "known",  # share of the article's word weight that the story has
     "alone",  # 1 when the story has a single original
+    "above",  # mean log-odds less the median of the other candidates': how much this story stands out from its like
 )
+#: Mean log-odds of an unrelated candidate, which stands in where there are fewer than `_OTHERS` others.
+_UNRELATED, _OTHERS = -5.0, 5
 
 
 class StoryScorer:
@@ -43,16 +46,29 @@ class StoryScorer:
         return self.model.logits(table[:, self._columns])
 
 
-def story_row(one: Prepared, story: Open, members: Sequence[Prepared], log_odds: Floats) -> Floats:
-    """float32 [len(STORY_FEATURES)]; `log_odds` are those of `one` against `members`, which leave `one` itself out."""
-    row = np.zeros(len(STORY_FEATURES), dtype=np.float32)
-    clipped = np.sort(np.clip(log_odds, -CLIP, CLIP))
-    row[0], row[1], row[2] = clipped.mean(), clipped[-1], clipped[-3:].mean()
-    vector = one.article.vector
-    if story.centroid is not None and len(vector) == len(story.centroid):
-        row[3] = float(vector @ story.centroid)
-        row[4] = (row[3] - one.mean) / one.deviation / 10.0
-    inside = any(member is one for member in story.originals)
-    row[5], row[6] = story.vocabulary(one, without=inside)
-    row[7] = len(members) == 1
-    return row
+def story_rows(
+    one: Prepared, stories: Sequence[Open], samples: Sequence[Sequence[Prepared]], log_odds: Floats
+) -> Matrix:
+    """float32 [n, len(STORY_FEATURES)] of an article against candidate stories.
+
+    `samples` are the members of each that it was compared with (never itself), `log_odds` theirs, joined.
+    """
+    table = np.zeros((len(stories), len(STORY_FEATURES)), dtype=np.float32)
+    start = 0
+    for row, (story, sample) in enumerate(zip(stories, samples, strict=True)):
+        clipped = np.sort(np.clip(log_odds[start : start + len(sample)], -CLIP, CLIP))
+        start += len(sample)
+        table[row, 0], table[row, 1], table[row, 2] = clipped.mean(), clipped[-1], clipped[-3:].mean()
+        vector = one.article.vector
+        if story.centroid is not None and len(vector) == len(story.centroid):
+            table[row, 3] = float(vector @ story.centroid)
+            table[row, 4] = (table[row, 3] - one.mean) / one.deviation / 10.0
+        inside = any(member is one for member in story.originals)
+        table[row, 5], table[row, 6] = story.vocabulary(one, without=inside)
+        table[row, 7] = len(sample) == 1
+    means = table[:, 0]
+    for row in range(len(stories)):
+        others = np.delete(means, row)
+        padded = np.append(others, np.full(max(0, _OTHERS - len(others)), _UNRELATED, dtype=np.float32))
+        table[row, 8] = means[row] - np.median(padded)
+    return table

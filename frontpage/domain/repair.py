@@ -15,19 +15,22 @@ import numpy as np
 
 from frontpage.domain import ids
 from frontpage.domain.clustering import BY_WORDS, NEAREST, SAMPLE, Policy, Source
-from frontpage.domain.index import Open
-from frontpage.domain.joining import CLIP, story_row
+from frontpage.domain.index import StoryIndex
+from frontpage.domain.joining import CLIP, story_rows
 from frontpage.domain.recluster import Proposal, cut
 from frontpage.domain.similarity import PairScorer, Prepared
 from frontpage.domain.story import Change, ChangeKind, Story
+from frontpage.domain.terms import Floats
 
 if TYPE_CHECKING:
     from frontpage.domain.clustering import Clusterer
 
 #: How far a member must fit another story better than its own before it moves.
 _MARGIN: Final = 1.0
-#: Members of each story that are held against the other before a merge.
-_EACH: Final = 6
+#: Members of each story that are held against the other before a merge, and those that look for a candidate.
+_EACH, _FEW = 6, 3
+#: Other stories beside which a fit is seen.
+_BESIDE: Final = 6
 #: Members looked at when a story is tested for two halves.
 _SPLIT_SAMPLE: Final = 40
 
@@ -70,14 +73,27 @@ def consider(clusterer: Clusterer, proposal: Proposal, now: float, source: Sourc
     return work.changes
 
 
-def fit(policy: Policy, members: Sequence[Prepared], story: Open) -> float:
-    """Mean log-odds that each of `members` belongs to `story`, own parts left out; -CLIP for none."""
+def fits(policy: Policy, index: StoryIndex, one: Prepared, stories: Sequence[str]) -> Floats:
+    """Log-odds that `one` belongs to each of `stories`, its own part in them left out: float32 [n]."""
+    samples = [[m for m in index.open[key].sample(SAMPLE + 1) if m is not one][:SAMPLE] for key in stories]
+    values = np.full(len(stories), -CLIP, dtype=np.float32)
+    held = [at for at, sample in enumerate(samples) if sample]
+    if held:
+        log_odds = policy.scorer.logits(one, [member for at in held for member in samples[at]])
+        open_stories = [index.open[stories[at]] for at in held]
+        values[held] = policy.stories.logits(story_rows(one, open_stories, [samples[at] for at in held], log_odds))
+    return values
+
+
+def fit(policy: Policy, index: StoryIndex, members: Sequence[Prepared], story_id: str, own: str) -> float:
+    """Mean log-odds that `members` belong to a story, seen beside the other stories near each but their `own`."""
+    if not members:
+        return -CLIP
     values = []
     for one in members:
-        others = [member for member in story.sample(SAMPLE + 1) if member is not one][:SAMPLE]
-        if others:
-            values.append(story_row(one, story, others, policy.scorer.logits(one, others)))
-    return float(np.clip(policy.stories.logits(np.stack(values)), -CLIP, CLIP).mean()) if values else -CLIP
+        near = [key for key in index.nearest(one.article.vector, _BESIDE) if key not in (story_id, own)]
+        values.append(float(fits(policy, index, one, [story_id, *near])[0]))
+    return float(np.clip(values, -CLIP, CLIP).mean())
 
 
 def average(scorer: PairScorer, left: Sequence[Prepared], right: Sequence[Prepared]) -> float:
@@ -112,7 +128,10 @@ class _Pass:
         """How well each story's members fit the other, the mean of the two directions."""
         index = self.clusterer.index(left.language)
         a, b = index.open[left.story_id], index.open[right.story_id]
-        return 0.5 * (fit(policy, a.sample(_EACH), b) + fit(policy, b.sample(_EACH), a))
+        return 0.5 * (
+            fit(policy, index, a.sample(_EACH), b.story_id, a.story_id)
+            + fit(policy, index, b.sample(_EACH), a.story_id, b.story_id)
+        )
 
     def merge(self, story: Story, policy: Policy) -> None:
         """Join the story with the one most like it, if that is above the merge bar."""
@@ -121,15 +140,16 @@ class _Pass:
         near = index.nearest(centroid, NEAREST) if centroid is not None else []
         for member in self._sample(story)[:1]:
             near += [other for other in index.by_words(member, BY_WORDS) if other not in near]
-        best, score = None, policy.merge
-        for other_id in near:
-            other = self.clusterer.book.stories.get(other_id)
-            if other is None or other is story or not self.rested(other, policy):
-                continue
-            value = self.likeness(story, other, policy)
-            if value > score:
-                best, score = other, value
-        if best is not None:
+        near = [other for other in near if self._free(other, story, policy)]
+        if not near:
+            return
+        some = index.open[story.story_id].sample(_FEW)
+        seen = np.mean([fits(policy, index, one, near) for one in some], axis=0)
+        best = self.clusterer.book.stories[near[int(np.argmax(seen))]]
+        if seen.max() <= policy.join:
+            return
+        score = self.likeness(story, best, policy)
+        if score > policy.merge:
             survivor, absorbed = _older(story, best)
             self.emit("merge", survivor, absorbed=(absorbed.story_id,), score=score)
 
@@ -141,7 +161,7 @@ class _Pass:
         table = _matrix(policy.scorer, originals[:_SPLIT_SAMPLE])
         count = len(table)
         worst = originals[int(np.argmin(table.sum(axis=1)))]
-        own = fit(policy, [worst], self.clusterer.index(story.language).open[story.story_id])
+        own = fit(policy, self.clusterer.index(story.language), [worst], story.story_id, story.story_id)
         if own < policy.join and self._move(story, worst, own, policy):
             return
         if count < 2 * policy.sources or len(story.sources) < 2 * policy.sources:
@@ -167,23 +187,20 @@ class _Pass:
         stay = average(policy.scorer, inside[:SAMPLE], outside[:SAMPLE])
         if target is not None:
             index = self.clusterer.index(origin.language)
-            there = fit(policy, inside[:SAMPLE], index.open[target.story_id])
-            if there > max(policy.join, fit(policy, inside[:SAMPLE], index.open[origin.story_id])):
+            there = fit(policy, index, inside[:SAMPLE], target.story_id, origin.story_id)
+            if there > max(policy.join, fit(policy, index, inside[:SAMPLE], origin.story_id, origin.story_id)):
                 self.emit("move", target, from_story=origin.story_id, moved=moved, score=there)
         elif stay < policy.part and _publishers(origin, moved) >= policy.sources <= _publishers(origin, rest):
             self._split(origin, moved)
 
     def _move(self, story: Story, member: Prepared, own: float, policy: Policy) -> bool:
-        best, score = None, max(policy.join, own + _MARGIN)
-        for other_id in self.clusterer.index(story.language).nearest(member.article.vector, NEAREST):
-            other = self.clusterer.book.stories.get(other_id)
-            if other is None or other is story or not self.rested(other, policy):
-                continue
-            value = fit(policy, [member], self.clusterer.index(story.language).open[other_id])
-            if value > score:
-                best, score = other, value
-        if best is None:
+        index = self.clusterer.index(story.language)
+        near = index.nearest(member.article.vector, NEAREST)
+        near = [other for other in near if self._free(other, story, policy)]
+        values = fits(policy, index, member, near)
+        if not near or values.max() <= max(policy.join, own + _MARGIN):
             return False
+        best, score = self.clusterer.book.stories[near[int(np.argmax(values))]], float(values.max())
         article_id = member.article.article_id
         moved = (article_id, *(key for key, held in story.members.items() if held.copy_of == article_id))
         self.emit("move", best, from_story=story.story_id, moved=moved, score=score)
@@ -194,6 +211,10 @@ class _Pass:
         book = self.clusterer.book
         new_id = ids.story_id(int(self.now * 1000), self.clusterer.partition, book.sequence + 1)
         self.emit("split", new_id, language=story.language, from_story=story.story_id, moved=moved + copies)
+
+    def _free(self, story_id: str, story: Story, policy: Policy) -> bool:
+        other = self.clusterer.book.stories.get(story_id)
+        return other is not None and other is not story and self.rested(other, policy)
 
     def _sample(self, story: Story) -> list[Prepared]:
         found = self.clusterer.index(story.language).open.get(story.story_id)

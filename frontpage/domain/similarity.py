@@ -30,7 +30,7 @@ FEATURES: Final = (
     "head",  # TF-IDF cosine over words of title and lead
     "title",  # TF-IDF cosine over words of the core titles
     "pairs",  # TF-IDF cosine over word pairs of title and lead
-    "terms",  # TF-IDF cosine over words of title, lead and body
+    "terms",  # TF-IDF cosine over words of title, lead and body; that of `head` when a side has no body
     "rarest",  # idf of the rarest word of title and lead that both have, over 10
     "shared",  # ln(1 + sum of the idf of shared words of title and lead)
     "names",  # TF-IDF cosine over capitalised words
@@ -148,6 +148,9 @@ class PairScorer:
         table[:, 3] = _cosine(one.title_ids, one.title, [o.title_ids for o in others], [o.title for o in others])
         table[:, 4] = _cosine(a.pairs, one.pairs, [o.article.pairs for o in others], [o.pairs for o in others])
         table[:, 5] = _cosine(a.terms, one.terms, [o.article.terms for o in others], [o.terms for o in others])
+        # A title against a whole text says little by its length alone: then title and lead decide.
+        bodies = np.array([bool(other.article.words) for other in others])
+        table[:, 5] = np.where(bodies if a.words else False, table[:, 5], table[:, 2])
         at, segment, shared = _shared(a.names, [other.article.names for other in others])
         names = np.concatenate([other.names for other in others])
         table[:, 8] = _sum(segment, one.names[at] * names[shared], count)

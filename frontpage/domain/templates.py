@@ -74,8 +74,8 @@ def penalty(left: Headline, right: Headline, a: ArticleSignals, b: ArticleSignal
     gap = abs(a.at - b.at) if a.at is not None and b.at is not None else None
     if _same_beginning(a, b):
         return 0.0
-    if left.standing and right.standing:
-        return APART if gap is not None and gap > _STANDING_GAP else 0.0
+    if left.standing and right.standing and gap is not None and gap > _STANDING_GAP:
+        return APART
     if left.words == right.words and left.scores == right.scores:
         return APART if gap is not None and gap > _REPEAT_GAP else 0.0
     if not left.words or not right.words:

@@ -24,6 +24,7 @@ def judge(left, right, gap=0.0, *, texts=("", ""), rare=()):
     ("left", "right", "hours"),
     [
         ("Pollen count for Millbrook: high all day", "Pollen count for Harnham: high all day", 0),
+        ("Weather for Millbrook: sun and wind", "Weather for Harnham: sun and wind", 0),
         ("Pollen count for Millbrook: high on Monday", "Pollen count for Millbrook: high on Thursday", 72),
         ("Landslide blocks 3 km of road near Tor", "Landslide blocks 5 km of road near Tor", 40),
         ("United 3-0 Wanderers: as it happened", "United 0-3 Wanderers: as it happened", 1),
