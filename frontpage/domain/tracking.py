@@ -26,7 +26,8 @@ _NAMES: Final = words(
     """
 )
 _PREFIXES: Final = ("utm_", "at_campaign", "at_medium", "at_custom", "at_link", "at_ptr", "at_bbc", "at_format",
-             "pk_", "mtm_", "piwik_", "matomo_", "hmb_", "itm_", "stm_", "ga_", "hsa_", "ml_subscriber", "trk_")  # fmt: skip
+             "pk_", "mtm_", "piwik_", "matomo_", "hmb_", "itm_", "stm_", "ga_", "hsa_", "ml_subscriber",
+             "trk_")  # fmt: skip
 #: These may choose an article, except when their value is one of a channel.
 _CHANNEL_NAMES: Final = words("ref src source from via referrer feed share channel partner origin medium")
 _CHANNEL_VALUES: Final = re.compile(
