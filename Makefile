@@ -8,6 +8,11 @@ RUN := $(BIN)/python -m
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ —/'
 
+# Asked before gigabytes are installed; which version it is, `frontpage doctor` says.
+java:
+	@"$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version >/dev/null 2>&1 || { echo "Java 17 or 21 is missing: install it with" \
+	  "\`apt-get install openjdk-17-jre-headless\` (Debian, Ubuntu) or set JAVA_HOME" >&2; exit 1; }
+
 .venv/ready: requirements.txt requirements-bootstrap.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Frontpage needs Python 3.11 or newer, this is " + sys.version)'
 	@echo "making the environment in .venv (a few minutes and about 7 GB the first time: torch)"
@@ -17,17 +22,17 @@ help: ## list the targets
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .
 	@touch $@
 
-setup: .venv/ready ## make the environment and fetch the jars
+setup: java .venv/ready ## make the environment and fetch the jars
 	$(BIN)/frontpage doctor --setup
 
-demo: .venv/ready ## start everything, replay the sample world, print the addresses
+demo: java .venv/ready ## start everything, replay the sample world, print the addresses
 	$(BIN)/frontpage demo
 
-test: .venv/ready ## unit, contract, parity and integration tests
+test: java .venv/ready ## unit, contract, parity and integration tests
 	$(BIN)/frontpage doctor --setup
 	$(RUN) pytest tests -m "not browser"
 
-test-browser: .venv/ready ## the reader page in Debian's chromium
+test-browser: java .venv/ready ## the reader page in Debian's chromium
 	$(BIN)/frontpage doctor --setup
 	$(RUN) pytest tests/browser -m browser
 
@@ -41,15 +46,15 @@ format: .venv/ready ## rewrite the code in house style
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-eval: .venv/ready ## the labelled sets and cases, against benchmarks/floors.toml
+eval: java .venv/ready ## the labelled sets and cases, against benchmarks/floors.toml
 	$(BIN)/frontpage doctor --setup
 	$(RUN) benchmarks.evaluate_loop
 	$(RUN) benchmarks.evaluate
 
-bench: .venv/ready ## figures against benchmarks/targets.toml, written to benchmarks/results
+bench: java .venv/ready ## figures against benchmarks/targets.toml, written to benchmarks/results
 	$(RUN) benchmarks.run
 
-soak: .venv/ready ## long fault and load runs
+soak: java .venv/ready ## long fault and load runs
 	$(RUN) benchmarks.soak
 
 lock: .venv/ready ## resolve requirements.in into requirements.txt
@@ -60,4 +65,4 @@ clean: ## stop everything and remove what was made
 	-$(BIN)/frontpage down
 	rm -rf var .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
-.PHONY: help setup demo test test-browser check format eval bench soak lock clean
+.PHONY: help java setup demo test test-browser check format eval bench soak lock clean

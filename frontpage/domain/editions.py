@@ -1,6 +1,10 @@
 """Editions (region plus language) and sections: the shared pages are their product, about 70 x 12.
 
 An edition id is `language-REGION` (BCP 47); a section id is a lower-case word. Both are opaque to clients.
+
+To add an edition, add a row to `_NAMES`: ranker, API and page follow. Its language has a writer without more
+(`languages.py`); the page speaks English until `serving/words.py` has the language. To add a section, add it to
+`SECTIONS`, its words to `serving/words.py` and the labels that publishers use for it to `sections.py`.
 """
 
 from __future__ import annotations
