@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Request
-from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from frontpage.errors import NotFound
+from serving.problem_kinds import KINDS
 from serving.render import HERE, Body
 from serving.shared import answer
 from serving.state import Serving, serving_of
@@ -82,7 +83,14 @@ def docs(request: Request, serving: Parts) -> Response:
         for method, operation in operations.items():
             tag = (operation.get("tags") or ["other"])[0]
             groups.setdefault(tag, []).append({"method": method.upper(), "path": path, **operation})
-    return answer(request, serving.sheets.docs("API", groups=groups, description=description), "public, max-age=60")
+    body = serving.sheets.docs("API", groups=groups, description=description, problems=KINDS)
+    return answer(request, body, "public, max-age=60")
+
+
+@router.get("/docs/problems")
+async def problems() -> Response:
+    """Where `type` of a problem points: the browser keeps its `#kind` through the redirect."""
+    return RedirectResponse("/docs", 302, headers={"Cache-Control": "public, max-age=86400"})
 
 
 _STATIC: Final = {name: Body.of((HERE / "static" / name).read_bytes(), kind) for name, kind in _TYPES.items()}

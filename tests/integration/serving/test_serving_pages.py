@@ -202,6 +202,15 @@ def test_browsers_get_errors_as_pages(world):
     assert "jupyter" in refused.text
 
 
+def test_the_type_of_a_problem_leads_to_what_it_means(world):
+    for path, kind in (("/nope", "not-found"), ("/v1/editions/de-DE/top", "no-fresh-page")):
+        place, _, name = world.client.get(path).json()["type"].partition("#")
+        assert name == kind
+        described = world.client.get(place, follow_redirects=True)
+        assert described.status_code == 200
+        assert f'id="{kind}"' in described.text
+
+
 def test_every_answer_carries_security_headers(world):
     for path in ("/en-US/top", "/v1/top", "/me", "/docs", "/nope"):
         headers = world.client.get(path).headers

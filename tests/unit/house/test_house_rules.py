@@ -11,6 +11,7 @@ import pytest
 
 from frontpage.contracts import topics, views
 from frontpage.settings import Settings
+from serving.problem_kinds import KINDS
 
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -44,6 +45,13 @@ def test_every_path_the_readme_sends_you_to_exists() -> None:
     )
     assert len(paths) > 20
     assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_every_kind_of_problem_is_described() -> None:
+    source = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "serving").rglob("*.py"))
+    raised = set(re.findall(r'ProblemError\(\s*\d{3},\s*"([a-z-]+)"', source))
+    assert len(raised) > 15
+    assert sorted(raised - set(KINDS)) == []
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
