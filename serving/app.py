@@ -28,13 +28,13 @@ def create_app(serving: Serving, lifespan: Lifespan | None = None) -> FastAPI:
     """The ASGI app over one set of parts; `lifespan` starts and stops what runs beside it."""
     app = FastAPI(
         title="Frontpage", version="1", description=DESCRIPTION, docs_url=None, redoc_url=None,
-        openapi_url="/openapi.json", lifespan=lifespan or _nothing,
+        openapi_url="/openapi.json", lifespan=lifespan or _nothing, redirect_slashes=False,
     )  # fmt: skip
     app.state.serving = serving
     for module in (operations, clicks, push, pages, stories, me, web_me, web):
         app.include_router(module.router)
-    problems.install(app, lambda problem, request: _problem_page(serving, problem, request))
-    app.add_middleware(Around, serving=serving)
+    fail = problems.install(app, lambda problem, request: _problem_page(serving, problem, request))
+    app.add_middleware(Around, serving=serving, fail=fail)
     return app
 
 

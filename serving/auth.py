@@ -35,7 +35,10 @@ class Authority:
         subject = claims["sub"]
         if not isinstance(subject, str) or not 0 < len(subject) <= 256:
             raise ProblemError(401, "bad-token", "the token has no usable subject", headers=_CHALLENGE)
-        return self._ring.reader_hash(subject)
+        try:
+            return self._ring.reader_hash(subject)
+        except UnicodeEncodeError:  # half a surrogate pair: JSON can spell it, no account is called that
+            raise ProblemError(401, "bad-token", "the token has no usable subject", headers=_CHALLENGE) from None
 
     def bearer(self, authorization: str | None) -> str:
         """The reader of an Authorization header."""

@@ -1,16 +1,23 @@
-"""What happens around every request: rate limit, security headers, counting. Plain ASGI, so that it costs little."""
+"""What happens around every request: rate limit, bounded bodies, security headers, counting, unforeseen errors.
+
+Plain ASGI, so that it costs little.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
 from typing import Final
+from urllib.parse import quote
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from serving.problems import ProblemError, respond
+from serving.problems import Handler, ProblemError, respond
 from serving.state import Serving
 
 #: Scripts, styles and pictures come from our own address only; nothing is embedded, nothing embeds us.
@@ -26,6 +33,12 @@ SECURITY: Final = (
     ("Permissions-Policy", "camera=(), microphone=(), geolocation=()"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
 )
+#: Bytes of a body. The largest legal one, 100 events with every character an escaped pair, has about 560 kB.
+BODY_LIMIT: Final = 1 << 20
+#: Real seconds for a body to arrive: one that drips holds a connection.
+BODY_TIME: Final = 10.0
+#: The push receiver reads in chunks, within limits of its own.
+_UNBOUNDED: Final = "/push/"
 _FREE: Final = ("/healthz", "/readyz", "/metrics")
 _ROUTES: Final = (
     "/v1/editions",
@@ -42,11 +55,14 @@ _ROUTES: Final = (
 )
 
 
+_TOO_LARGE: Final = f"at most {BODY_LIMIT} bytes"
+
+
 class Around:
     """The middleware."""
 
-    def __init__(self, app: ASGIApp, serving: Serving) -> None:
-        self._app, self._serving = app, serving
+    def __init__(self, app: ASGIApp, serving: Serving, fail: Handler) -> None:
+        self._app, self._serving, self._fail = app, serving, fail
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -57,9 +73,12 @@ class Around:
         path: str = scope["path"]
         route = _route(path)
         metrics = self._serving.metrics
+        begun = False
 
         async def with_headers(message: Message) -> None:
+            nonlocal begun
             if message["type"] == "http.response.start":
+                begun = True
                 headers = MutableHeaders(scope=message)
                 for name, value in SECURITY:
                     headers.setdefault(name, value)
@@ -74,7 +93,25 @@ class Around:
             problem = ProblemError(429, "too-many-requests", "slow down", headers={"Retry-After": seconds})
             await respond(problem, path)(scope, receive, with_headers)
             return
-        await self._app(scope, receive, with_headers)
+        if len(path) > 1 and path.endswith("/"):
+            # relative, so that neither a made-up Host nor a proxy's plain http decides where it leads
+            query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
+            await RedirectResponse(f"/{quote(path.strip('/'))}{query}", 307)(scope, receive, with_headers)
+            return
+        if not path.startswith(_UNBOUNDED):
+            length = Headers(scope=scope).get("content-length", "")
+            if length.isdigit() and int(length[:12]) > BODY_LIMIT:
+                problem = ProblemError(413, "too-large", _TOO_LARGE, headers={"Connection": "close"})
+                await respond(problem, path)(scope, receive, with_headers)
+                return
+            receive = _bounded(receive)
+        try:
+            await self._app(scope, receive, with_headers)
+        except Exception as error:
+            if begun:  # half an answer cannot be taken back: the server cuts it off
+                raise
+            response = await self._fail(Request(scope), error)
+            await response(scope, receive, with_headers)
 
     def _client(self, scope: Scope) -> str:
         """The peer, or behind a trusted proxy the last address that proxies did not add themselves."""
@@ -87,6 +124,29 @@ class Around:
                 if hop not in trusted:
                     return hop[:64]
         return str(peer)
+
+
+def _bounded(receive: Receive) -> Receive:
+    """`receive` that ends a body which is too large or too slow, whatever its length was said to be."""
+    size, complete, until = 0, False, float("inf")
+
+    async def bounded() -> Message:
+        nonlocal size, complete, until
+        if complete:  # what comes now is the news that the client has left, whenever that is
+            return await receive()
+        until = min(until, time.monotonic() + BODY_TIME)
+        try:
+            async with asyncio.timeout(until - time.monotonic()):
+                message = await receive()
+        except TimeoutError:
+            raise HTTPException(408, "the body did not arrive in time", {"Connection": "close"}) from None
+        complete = not message.get("more_body", False)
+        size += len(message.get("body", b""))
+        if size > BODY_LIMIT:
+            raise HTTPException(413, _TOO_LARGE, {"Connection": "close"})
+        return message
+
+    return bounded
 
 
 def _route(path: str) -> str:

@@ -160,7 +160,8 @@ class PageMemory:
         pool = self.pools.get(edition)
         if pool is None or self.age(pool.generated_at) > SERVABLE:
             return None
-        at_home = {p.publisher_id for p in self.publishers.values() if p.place and place in place_keys(p.place)}
+        publishers = list(self.publishers.values())  # the follower may add one meanwhile
+        at_home = {p.publisher_id for p in publishers if p.place and place in place_keys(p.place)}
         found = set(pool.by_place.get(place, ()))
         for publisher in at_home:
             found.update(pool.by_source.get(publisher, ()))

@@ -7,18 +7,20 @@ never repeats a token, a stack or a reader's words back.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from frontpage.contracts.api import Problem
 from frontpage.errors import FrontpageError, NotFound, ServiceUnavailable, UnreadableInput
 
 log = logging.getLogger(__name__)
+Handler = Callable[[Request, Exception], Awaitable[Response]]
 MEDIA_TYPE = "application/problem+json"
 #: `type` is a relative reference to the API's own docs, as RFC 9457 section 3.1.1 allows.
 TYPE_BASE = "/docs/problems#"
@@ -54,8 +56,12 @@ def as_problem(error: Exception) -> ProblemError:
                 for e in error.errors()[:20]
             ]
             return ProblemError(422, "invalid-request", "the request does not have the documented form", errors=listed)
+        case ClientDisconnect():
+            return ProblemError(400, "cut-off", "the body was cut off")
         case HTTPException():
-            kind = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
+            # the phrases of some codes differ between versions of Python
+            phrase = {408: "too-slow", 413: "too-large"}.get(error.status_code, HTTPStatus(error.status_code).phrase)
+            kind = phrase.lower().replace(" ", "-")
             return ProblemError(error.status_code, kind, str(error.detail), headers=error.headers)
         case FrontpageError():
             return ProblemError(503, "degraded", str(error), headers={"Retry-After": "5"})
@@ -77,8 +83,12 @@ def wants_page(request: Request) -> bool:
     return not request.url.path.startswith("/v1/") and "text/html" in request.headers.get("accept", "")
 
 
-def install(app: FastAPI, page: Callable[[ProblemError, Request], Response]) -> None:
-    """Handle every error of `app`; `page` draws the HTML form."""
+def install(app: FastAPI, page: Callable[[ProblemError, Request], Response]) -> Handler:
+    """Handle every deliberate error of `app`; `page` draws the HTML form.
+
+    Returns the handler, for whoever stands around the app: only there can the answer to an unforeseen error get the
+    headers that every answer has.
+    """
 
     async def handle(request: Request, error: Exception) -> Response:
         problem = as_problem(error)
@@ -86,5 +96,6 @@ def install(app: FastAPI, page: Callable[[ProblemError, Request], Response]) -> 
             log.error("%s %s failed", request.method, request.url.path, exc_info=error)
         return page(problem, request) if wants_page(request) else respond(problem, request.url.path)
 
-    for kind in (ProblemError, FrontpageError, RequestValidationError, HTTPException, Exception):
+    for kind in (ProblemError, FrontpageError, RequestValidationError, HTTPException, ClientDisconnect):
         app.add_exception_handler(kind, handle)
+    return handle

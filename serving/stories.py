@@ -69,8 +69,9 @@ class StoryShelf:
             if card is None:
                 raise
             return story_of(_row_of(card), self._memory.maker, card, ())
+        # out and in again puts it last; another thread may drop the story at any moment between two steps
+        self._kept.pop(story_id, None)
         self._kept[story_id] = (now, made)
-        self._kept.move_to_end(story_id)
         while len(self._kept) > SHELF:
             self._kept.popitem(last=False)
         return made

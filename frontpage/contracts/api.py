@@ -8,7 +8,7 @@ are present and equal. Requests are strict: unknown fields are refused, so that 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -225,7 +225,7 @@ class Me(Shape):
 
 
 def _known_edition(value: object) -> object:
-    if value is not None and value not in EDITIONS:
+    if value is not None and not (isinstance(value, str) and value in EDITIONS):
         raise ValueError("no such edition, see /v1/editions")
     return value
 
@@ -236,14 +236,16 @@ class Request(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-Id = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f]+$")]
+#: Control characters are in no id, name or place: they would only forge lines in logs and headers downstream.
+PRINTABLE: Final = r"^[^\x00-\x1f\x7f]*$"
+Id = Annotated[str, Field(min_length=1, max_length=128, pattern=PRINTABLE)]
 
 
 class MePatch(Request):
     """`PATCH /v1/me`: absent fields stay. `alpha` 0.5 explores, 0.9 personalises heavily (four-tiers document)."""
 
     edition: Annotated[str | None, BeforeValidator(_known_edition)] = None
-    place: Annotated[str, Field(max_length=80)] | None = None
+    place: Annotated[str, Field(max_length=80, pattern=PRINTABLE)] | None = None
     alpha: Annotated[float, Field(ge=0.5, le=0.9)] | None = None
     subscriptions: Annotated[list[Id], Field(max_length=100)] | None = None
 

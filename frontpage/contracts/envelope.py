@@ -9,11 +9,15 @@ Times in events are seconds since 1970-01-01 UTC (float), or null when unknown.
 from __future__ import annotations
 
 import json
-from typing import Any, ClassVar, Self
+import math
+import re
+from typing import Any, ClassVar, Final, NoReturn, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from frontpage.errors import UnreadableEvent
+
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class Event(BaseModel):
@@ -56,13 +60,32 @@ class Event(BaseModel):
 
 
 def read_fields(value: bytes) -> dict[str, Any]:
-    """The JSON object in `value`; raises UnreadableEvent (`not-utf8`, `not-json`, `not-an-object`)."""
+    """The JSON object in `value`; raises UnreadableEvent (`not-utf8`, `not-json`, `not-an-object`).
+
+    What JSON can spell and UTF-8 or arithmetic cannot hold (half a surrogate pair, NaN, 1e999) is refused here,
+    because it would only fail later, in a process that must write or compare it and could not skip the record.
+    """
     try:
-        parsed = json.loads(value.decode("utf-8"))
+        parsed = json.loads(value.decode("utf-8"), parse_constant=_no_number, parse_float=_finite)
+        if _SURROGATE.search(value):  # most are whole pairs; only writing them back tells
+            json.dumps(parsed, ensure_ascii=False).encode("utf-8")
     except UnicodeDecodeError as error:
         raise UnreadableEvent(f"not UTF-8 at byte {error.start}", cause="not-utf8") from None
+    except UnicodeEncodeError:
+        raise UnreadableEvent("half a surrogate pair is no character", cause="not-utf8") from None
     except (ValueError, RecursionError) as error:
         raise UnreadableEvent(f"not JSON: {error}"[:200], cause="not-json") from None
     if not isinstance(parsed, dict):
         raise UnreadableEvent("JSON, but not an object", cause="not-an-object")
     return parsed
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits[:20]} is too large a number")
+    return number

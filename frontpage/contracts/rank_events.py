@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from pydantic import Field
+
 from frontpage.contracts.envelope import Event
 
 
@@ -16,7 +18,8 @@ class RankDecision(Event):
     section: str
     page_version: int
     story_id: str
-    rank: int
+    #: place on the page, from 1
+    rank: int = Field(ge=1)
     score: float
     parts: dict[str, float] = {}
     representative: str
@@ -51,7 +54,7 @@ class TrendPartial(Event):
     """
 
     schema_name: ClassVar[str] = "trends.partials"
-    partition: int
+    partition: int = Field(ge=0)
     window_end: float
     rows: list[tuple[str, str, str, str, int, int]]
 

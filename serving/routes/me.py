@@ -9,7 +9,16 @@ from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request, Resp
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
-from frontpage.contracts.api import Accepted, EventsRequest, Feed, FollowKind, HideRequest, Me, MePatch
+from frontpage.contracts.api import (
+    PRINTABLE,
+    Accepted,
+    EventsRequest,
+    Feed,
+    FollowKind,
+    HideRequest,
+    Me,
+    MePatch,
+)
 from frontpage.contracts.reader_events import ReaderEvent
 from frontpage.contracts.topics import READER_EVENTS
 from frontpage.domain.editions import EDITIONS
@@ -33,7 +42,7 @@ def signed_in(serving: Parts, authorization: Annotated[str | None, Header()] = N
 
 router = APIRouter(prefix="/v1", tags=["readers"], dependencies=[Depends(no_store)])
 Reader = Annotated[str, Depends(signed_in)]
-Target = Annotated[str, Path(min_length=1, max_length=128)]
+Target = Annotated[str, Path(min_length=1, max_length=128, pattern=PRINTABLE)]
 
 
 @router.get("/feed")

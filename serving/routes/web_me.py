@@ -11,9 +11,9 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import RedirectResponse, Response
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-from frontpage.contracts.api import HideRequest, MePatch
+from frontpage.contracts.api import HideRequest, Id, MePatch
 from frontpage.domain.editions import DEFAULT_EDITION, EDITIONS
 from frontpage.errors import ServiceUnavailable
 from serving.auth import COOKIE, COOKIE_PATH
@@ -28,6 +28,7 @@ Parts = Annotated[Serving, Depends(serving_of)]
 #: A form of ours is far below this; a bearer token is under 1 kB.
 FORM_LIMIT: Final = 16_384
 KINDS: Final = ("topic", "entity", "source")
+_ID: Final = TypeAdapter(Id)
 
 
 @router.get("/me")
@@ -84,7 +85,10 @@ async def act(request: Request, serving: Parts, action: str) -> Response:
     cookie = request.cookies.get(COOKIE)
     if cookie is None:
         raise ProblemError(401, "sign-in-required", "sign in at /me first")
-    _apply(serving, serving.authority.reader(cookie), action, form)
+    try:
+        _apply(serving, serving.authority.reader(cookie), action, form)
+    except ValidationError as error:
+        raise ProblemError(422, "invalid-request", str(error.errors()[0]["msg"])) from None
     return _sign_out(_go("/me")) if action == "delete" else _go("/me")
 
 
@@ -92,15 +96,12 @@ def _apply(serving: Serving, reader: str, action: str, form: dict[str, str]) -> 
     readers = serving.readers
     kind, target = form.get("kind", ""), form.get("id", "").strip()[:128]
     if action in ("follow", "unfollow") and kind in KINDS and target:
-        readers.switch(reader, "follow", kind, target, action == "follow")  # type: ignore[arg-type]
+        readers.switch(reader, "follow", kind, _ID.validate_python(target), action == "follow")  # type: ignore[arg-type]
     elif action in ("hide", "unhide") and kind in ("source", "story", "topic") and target:
         readers.switch(reader, "hide", *HideRequest.model_validate({f"{kind}_id": target}).target, action == "hide")
     elif action == "settings":
         wanted = {name: form[name] for name in ("edition", "place", "alpha") if name in form}
-        try:
-            readers.patch(reader, MePatch.model_validate(wanted))
-        except ValidationError as error:
-            raise ProblemError(422, "invalid-request", str(error.errors()[0]["msg"])) from None
+        readers.patch(reader, MePatch.model_validate(wanted))
     elif action in ("pause", "resume"):
         readers.pause(reader, action == "pause")
     elif action == "delete":
@@ -115,13 +116,20 @@ async def _form(request: Request) -> dict[str, str]:
         body += chunk
         if len(body) > FORM_LIMIT:
             raise ProblemError(413, "too-large", "this form is too large")
-    fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20)
+    try:
+        fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20)
+    except ValueError:
+        raise ProblemError(422, "invalid-request", "this is no form of ours") from None
     return {name: values[-1] for name, values in fields.items()}
 
 
 def _same_origin(request: Request) -> None:
     origin = request.headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != request.headers.get("host", ""):
+    try:
+        sender = None if origin is None else urlsplit(origin).netloc
+    except ValueError:
+        sender = ""
+    if sender is not None and sender != request.headers.get("host", ""):
         raise ProblemError(403, "other-site", "this form was sent from another site")
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontpage.contracts.events import FeedItem, PollRequest
+from frontpage.contracts.rank_events import RankDecision
 from frontpage.domain import ids
 from frontpage.domain.editions import EDITIONS, SECTIONS
 from frontpage.domain.languages import LANGUAGE_PARTITIONS, PARTITION_OF, SHARED_PARTITION, direction, partition_of
@@ -45,13 +46,33 @@ def test_unknown_fields_are_kept_and_written_back() -> None:
         (b'{"schema":{"name":"polls","version":1}}', "unknown-schema"),
         (b'{"schema":{"name":"items.raw","version":99}}', "unknown-version"),
         (b'{"schema":{"name":"items.raw","version":1},"title":"no address"}', "invalid-fields"),
-        (ITEM.encode().replace(b'"seen_at":5.0', b'"seen_at":NaN'), "invalid-fields"),
+        (ITEM.encode().replace(b'"seen_at":5.0', b'"seen_at":NaN'), "not-json"),
+        (ITEM.encode().replace(b'"seen_at":5.0', b'"seen_at":1e999'), "not-json"),
+        (ITEM.encode().replace(b'"seen_at":5.0', b'"seen_at":5.0,"later":[{"x":-Infinity}]'), "not-json"),
+        (ITEM.encode().replace(b'"guid":""', b'"guid":"\\ud800"'), "not-utf8"),
+        (ITEM.encode().replace(b'"guid":""', b'"later":{"x\\uDBFF\\ud83d":1}'), "not-utf8"),
     ],
 )
 def test_what_cannot_be_understood_says_why(value: bytes, cause: str) -> None:
     with pytest.raises(UnreadableEvent) as caught:
         FeedItem.decode(value)
     assert caught.value.cause == cause
+
+
+def test_a_place_on_a_page_counts_from_one() -> None:
+    decision = RankDecision(
+        decision_id="d", edition="en-US", section="top", page_version=1, story_id="s", rank=1, score=1.0,
+        representative="a", publisher_id="p", at=5.0,
+    )  # fmt: skip
+    for rank in (b"0", b"-1"):
+        with pytest.raises(UnreadableEvent):
+            RankDecision.decode(decision.encode().replace(b'"rank":1', b'"rank":' + rank))
+
+
+def test_a_whole_surrogate_pair_is_a_character() -> None:
+    event = FeedItem.decode(ITEM.encode().replace(b'"guid":""', b'"guid":"\\ud83d\\udcf0 \\\\ud800"'))
+    assert event.guid == "\U0001f4f0 \\ud800"
+    assert FeedItem.decode(event.encode()) == event
 
 
 @given(st.binary(max_size=200))
