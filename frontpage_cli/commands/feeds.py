@@ -138,8 +138,10 @@ def report(
     from rich.table import Table
 
     heads = ("feeds", "polls", "304", "waste", "failed", "new", "delay s", "a minute", "stopped")
-    table = Table("name", *heads, box=None, pad_edge=False)
-    table.columns[0].no_wrap = True
+    table = Table(box=None, pad_edge=False)
+    table.add_column("name", overflow="fold", ratio=1)
+    for head in heads:  # numbers are never cut: a narrow terminal folds the names
+        table.add_column(head, justify="right", no_wrap=True, min_width=len(head))
     for score in [total, *rows[: worst or None]]:
         shares = [f"{score[name]:.0%}" for name in ("not_modified_share", "waste_share", "failed_share")]
         delay = "" if score["delay_seconds"] is None else f"{score['delay_seconds']:.0f}"

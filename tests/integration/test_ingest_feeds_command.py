@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -51,7 +52,7 @@ def test_lists_go_in_and_out_with_their_folders(run, tmp_path):
     assert "https://paper.example/feed" in out.read_text()
 
 
-def test_add_list_remove_and_report(run):
+def test_add_list_remove_and_report(run, monkeypatch):
     run("add", "https://paper.example/feed", "--title", "Paper", "--folder", "News/World", "--authoritative")
     (row,) = json.loads(run("list", "--json"))
     assert (row["url"], row["folder"], row["publisher_id"]) == (
@@ -63,7 +64,12 @@ def test_add_list_remove_and_report(run):
     assert row["last_at"] is None
     report = json.loads(run("report", "--json"))
     assert (report["total"]["feeds"], report["total"]["polls"], report["total"]["delay_seconds"]) == (1, 0, None)
-    assert "paper.example" in run("report", "--by", "feed")
+    monkeypatch.setenv("COLUMNS", "80")
+    narrow = run("report", "--by", "feed")
+    heads = ["name", "feeds", "polls", "304", "waste", "failed", "new", "delay s", "a minute", "stopped"]
+    assert re.split(r"\s{2,}", narrow.splitlines()[0].strip()) == heads, "nothing is cut"
+    monkeypatch.setenv("COLUMNS", "140")
+    assert "https://paper.example/feed" in run("report", "--by", "feed")
     run("remove", "https://paper.example/feed")
     assert json.loads(run("list", "--json")) == []
     run("add", "file:///etc/passwd", code=1)
