@@ -5,7 +5,7 @@ Knows the site's address and its words; holds no state besides the compiled temp
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from frontpage.contracts.api import Page, Story, StoryCard
@@ -13,6 +13,31 @@ from frontpage.domain.editions import EDITIONS, Edition
 from frontpage.domain.languages import direction
 from serving.render import FEED_TYPES, Body, Channel, feed_body, html_body, json_body, make_environment
 from serving.words import pretty, words
+
+
+class Bodies(Mapping[str, Body]):
+    """Bodies by kind, each rendered once, by whoever asks first: most pages are replaced before anybody reads them
+    in every form. Two threads that ask at the same moment may render twice; they get equal bytes.
+    """
+
+    def __init__(self, kinds: Iterable[str], render: Callable[[str], Body]) -> None:
+        self._kinds = tuple(kinds)
+        self._render = render
+        self._done: dict[str, Body] = {}
+
+    def __getitem__(self, kind: str) -> Body:
+        found = self._done.get(kind)
+        if found is None:
+            if kind not in self._kinds:
+                raise KeyError(kind)
+            found = self._done.setdefault(kind, self._render(kind))
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kinds)
+
+    def __len__(self) -> int:
+        return len(self._kinds)
 
 
 class Sheets:
@@ -27,17 +52,23 @@ class Sheets:
     def page(
         self, page: Page, now: float, sections: Sequence[str], stale_minutes: int | None
     ) -> Mapping[str, Body]:  # fmt: skip
-        """All bodies of a section page: `api`, `html`, `rss`, `atom`, `json`."""
+        """All bodies of a section page: `api`, `html`, `rss`, `atom`, `json`; each rendered when first asked for."""
         edition = EDITIONS[page.edition]
         title = words(edition.language).get(page.section, pretty(page.section))
         path = f"/v1/editions/{page.edition}/{page.section}"
-        bodies = self.feeds(f"Frontpage {edition.name}: {title}", path, edition, now, page.items)
-        bodies["api"] = json_body(page)
-        bodies["html"] = self.listing(
-            edition, now, page.items, title=title, section=page.section, sections=sections, feed=path,
-            version=page.version, stale_minutes=stale_minutes,
-        )  # fmt: skip
-        return bodies
+        channel = Channel(f"Frontpage {edition.name}: {title}", path, edition.id, now)
+
+        def render(kind: str) -> Body:
+            if kind == "api":
+                return json_body(page)
+            if kind == "html":
+                return self.listing(
+                    edition, now, page.items, title=title, section=page.section, sections=sections, feed=path,
+                    version=page.version, stale_minutes=stale_minutes,
+                )  # fmt: skip
+            return feed_body(kind, channel, page.items, self._base)
+
+        return Bodies(("api", "html", *FEED_TYPES), render)
 
     def feeds(self, title: str, path: str, edition: Edition, now: float, cards: list[StoryCard]) -> dict[str, Body]:
         """The list as `rss`, `atom` and `json`."""

@@ -87,6 +87,15 @@ class ReplayClock:
             self._real, self._virtual, self._speed, self._until = 0.0, 0.0, 1.0, math.inf
 
 
+def real_left(clock: Clock, since: float, interval: float) -> float:
+    """Real seconds, at the present speed, until `interval` virtual seconds after `since`; 0 when they have passed.
+
+    To be asked again while waiting: a replay may speed up meanwhile, or set the clock back (then nothing is left).
+    """
+    left = interval - (clock.now() - since)
+    return clock.real_seconds(left) if 0.0 < left <= interval else 0.0
+
+
 def set_clock(store: redis.Redis, *, virtual: float, speed: float, until: float | None = None) -> None:
     """Make virtual time `virtual` from this moment on, running `speed` times as fast as real time.
 

@@ -19,6 +19,7 @@ from frontpage.errors import ConfigurationError
 
 Floats = npt.NDArray[np.float32]
 
+ENCODERS: Final = ("minilm", "use")
 #: Characters given to an encoder: title and lead are shorter, and MiniLM reads 256 word pieces at most.
 _MAX_CHARACTERS: Final = 2_000
 
@@ -114,18 +115,18 @@ class EncoderSet:
         self._other = other
 
     @classmethod
-    def from_names(cls, english: str, other: str) -> EncoderSet:
-        """From the settings `encoder_en` and `encoder_other` (`minilm` or `use`); raises ConfigurationError."""
+    def from_names(cls, english: str, other: str, *, threads: int | None = None) -> EncoderSet:
+        """From the settings `encoder_en` and `encoder_other` (`minilm` or `use`); raises ConfigurationError.
+
+        `threads` bounds what one call computes with, in the whole process (None: as many as there are cores).
+        """
         made: dict[str, Encoder] = {}
         for name in (english, other):
-            if name not in _ENCODERS:
-                raise ConfigurationError(f"unknown encoder {name!r}: choose from {', '.join(sorted(_ENCODERS))}")
-            made.setdefault(name, _ENCODERS[name]())
+            if name not in ENCODERS:
+                raise ConfigurationError(f"unknown encoder {name!r}: choose from {', '.join(ENCODERS)}")
+            made.setdefault(name, MiniLmEncoder(threads=threads) if name == "minilm" else UseEncoder())
         return cls(made[english], made[other])
 
     def for_language(self, language: str) -> Encoder:
         """The encoder of a BCP 47 tag."""
         return self._english if language.lower().split("-")[0] == "en" else self._other
-
-
-_ENCODERS: Final[dict[str, type[MiniLmEncoder] | type[UseEncoder]]] = {"minilm": MiniLmEncoder, "use": UseEncoder}

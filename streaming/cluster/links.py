@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from frontpage.adapters.bus import Bus, Outgoing, Record
+from frontpage.adapters.clock import real_left
 from frontpage.adapters.encoder import Encoder, UseEncoder
 from frontpage.adapters.lease import HeldLease
 from frontpage.adapters.loop import FIRST_BACKOFF, LONGEST_BACKOFF, decoded
@@ -156,19 +157,18 @@ def tenure(runtime: Runtime, encoder: Encoder, check: Callable[[], None], stop: 
     try:
         while not stop.is_set():
             check()
-            started = time.monotonic()
-            found = linker.cycle(runtime.clock.now(), check)
+            started, as_of = time.monotonic(), runtime.clock.now()
+            found = linker.cycle(as_of, check)
             facts = {
                 "stories": len(linker.finder.index.sides), "waiting": linker.finder.waiting, "new": len(found),
                 "links": linker.finder.links, "seconds": round(time.monotonic() - started, 3),
             }  # fmt: skip
-            pause = 0.0 if linker.finder.waiting else runtime.clock.real_seconds(EVERY)
-            next_at = started + max(SHORTEST_CYCLE, pause)
             while not stop.is_set():
                 runtime.heartbeat(PROCESS, **facts)
                 check()
                 linker.bursts(runtime.clock.now(), check)
-                left = next_at - time.monotonic()
+                pause = 0.0 if linker.finder.waiting else real_left(runtime.clock, as_of, EVERY)
+                left = max(started + SHORTEST_CYCLE - time.monotonic(), pause)
                 if stop.wait(min(max(left, 0.0), LOOK)) or left <= LOOK:
                     break
     finally:

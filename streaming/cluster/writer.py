@@ -16,6 +16,7 @@ import logging
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
@@ -44,7 +45,8 @@ EXPIRE_EVERY: Final = 300.0
 BATCH: Final = 200
 #: Real seconds that an idle poll waits; also how long a stop may take.
 POLL: Final = 0.5
-
+#: Repair rests nine times as long as it computed: a replay at thousands of times would do nothing else.
+REST: Final = 9.0
 
 #: Makes the clusterer that extends a partition's book; called once a tenure.
 Minds = Callable[[StoryBook, int], Clusterer]
@@ -205,6 +207,7 @@ class Tenures:
                 poison=self._poison,
             )  # fmt: skip
             consumer = self._bus.consumer(GROUP, [ARTICLES.name, STORY_PROPOSALS.name], partitions=[self._partition])
+            rested_at = 0.0
             try:
                 while not stop.is_set():
                     records = consumer.poll(BATCH, POLL)
@@ -213,7 +216,11 @@ class Tenures:
                         out = writer.handle(records, now)
                         check()
                         producer.transact(out, consumer)
-                    due = writer.tick(now)
+                    due = []
+                    if time.monotonic() >= rested_at:
+                        began = time.thread_time()
+                        due = writer.tick(now)
+                        rested_at = time.monotonic() + REST * (time.thread_time() - began)
                     if due:
                         check()
                         producer.transact(due, None)

@@ -15,6 +15,7 @@ import logging
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
 from frontpage.adapters.article_rows import ArticleRows, Ruling
@@ -28,7 +29,7 @@ from frontpage.domain.article import ArticleSignals, embedding_text
 from frontpage.domain.ids import article_id, digest
 from frontpage.runtime import Runtime, run_process
 from streaming.ingest.events import event_of, offer_of, signals_of
-from streaming.ingest.labels import Labeller
+from streaming.ingest.labels import Labeller, Labels
 from streaming.ingest.pages import Dead, Draft, Dropped, Fate, Later, Pages, page_key
 from streaming.ingest.publishers import PublisherBook
 from streaming.ingest.thumbs import Thumbs
@@ -45,6 +46,9 @@ PROCESS: Final = "enrich"
 BATCH: Final = 96
 #: Sightings (address and title) remembered, so that a second feed's sighting costs no second fetch.
 REMEMBERED: Final = 100_000
+
+#: Thumbnail ids by image address, then labels and signals of each article.
+Features = tuple[dict[str, str], list[Labels], list[ArticleSignals]]
 
 
 class Enrich:
@@ -68,6 +72,8 @@ class Enrich:
         self._labeller = labeller
         self._clock = clock
         self._runner = runner
+        # one thread: encoders do not gain from more, and each would keep memory of its own
+        self._thread = ThreadPoolExecutor(1, "features")
         self._unconfirmed: list[tuple[str, int]] = []
         self._seen: OrderedDict[str, None] = OrderedDict()
         self._seeing: list[str] = []
@@ -83,24 +89,46 @@ class Enrich:
         self._counting["tombstone"] += len(records) - len(items) - len(out)
         fresh = [(record, item) for record, item in items if _sighting(item) not in self._seen]
         self._counting["known"] += len(items) - len(fresh)
-        drafts: list[Draft] = []
-        for fate in self._runner.run(self._pages.gather(fresh)):
-            out.extend(self._settle(fate, drafts, now))
-        rulings = self._rows.offer([offer_of(draft) for draft in drafts])
-        speaking: dict[tuple[str, int], tuple[Draft, Ruling]] = {}
-        for draft, ruling in zip(drafts, rulings, strict=True):
+        out.extend(self._runner.run(self._articles(fresh, now)))
+        return out
+
+    async def _articles(self, fresh: list[tuple[Record, FeedItem]], now: float) -> list[Outgoing]:
+        """Portion by portion: while one is encoded in a thread, the next is read and offered."""
+        out: list[Outgoing] = []
+        known: set[tuple[str, int]] = set()
+        working: list[tuple[list[tuple[Draft, Ruling]], asyncio.Task[Features]]] = []
+        try:
+            async for fates in self._pages.stream(fresh):
+                drafts: list[Draft] = []
+                for fate in fates:
+                    out.extend(self._settle(fate, drafts, now))
+                if speaking := self._offered(drafts, known):
+                    working.append((speaking, asyncio.create_task(self._features(speaking))))
+                    await asyncio.sleep(0)  # lets the task hand its work to a thread
+            for speaking, task in working:
+                out.extend(self._events(speaking, await task))
+        finally:
+            for _, task in working:
+                task.cancel()
+            await asyncio.gather(*(task for _, task in working), return_exceptions=True)
+        self._unconfirmed = list(known)
+        return out
+
+    def _offered(self, drafts: list[Draft], known: set[tuple[str, int]]) -> list[tuple[Draft, Ruling]]:
+        """The drafts that speak. `known` are the versions of this batch so far."""
+        speaking: list[tuple[Draft, Ruling]] = []
+        for draft, ruling in zip(drafts, self._rows.offer([offer_of(draft) for draft in drafts]), strict=True):
             version = (article_id(draft.canonical), ruling.version)
             # a second sighting within the batch finds the first one pending: that is no crash to repair
-            speaks = ruling.speaks and version not in speaking
+            speaks = ruling.speaks and version not in known
             self._counting[ruling.verdict if speaks else "duplicate"] += 1
             if not draft.from_feed:
                 self._seeing.append(_sighting(draft.item))
             if speaks:
-                speaking[version] = (draft, ruling)
+                known.add(version)
+                speaking.append((draft, ruling))
                 self._counting["from_feed"] += draft.from_feed
-        out.extend(self._events(list(speaking.values())))
-        self._unconfirmed = list(speaking)
-        return out
+        return speaking
 
     def committed(self, records: list[Record]) -> None:
         """After the commit: the versions are known to be in Kafka."""
@@ -133,21 +161,32 @@ class Enrich:
             return [dead_letter(fate.record, fate.error, PROCESS, now, attempts=fate.attempts)]
         return []
 
-    def _events(self, speaking: list[tuple[Draft, Ruling]]) -> list[Outgoing]:
-        if not speaking:
-            return []
-        thumbs: dict[str, str] = {}
-        if self._thumbs is not None:
-            wanted = [draft.image for draft, _ in speaking if draft.image and draft.publisher.thumb_allowed]
-            thumbs = self._runner.run(self._thumbs.make(wanted))
-        labels = [self._labeller.label(draft) for draft, _ in speaking]
-        signals = [signals_of(draft, ruling, found) for (draft, ruling), found in zip(speaking, labels, strict=True)]
-        signals = self._encoded(speaking, signals)
+    def _events(self, speaking: list[tuple[Draft, Ruling]], features: Features) -> list[Outgoing]:
+        thumbs, labels, signals = features
         now = self._clock.now()
         return [
             event_of(draft, ruling, found, signal, thumb=thumbs.get(draft.image or ""), now=now)
             for (draft, ruling), found, signal in zip(speaking, labels, signals, strict=True)
         ]
+
+    async def _features(self, speaking: list[tuple[Draft, Ruling]]) -> Features:
+        """Thumbnails, which wait for their hosts, while a thread computes labels, signals and vectors."""
+        wanted = [draft.image for draft, _ in speaking if draft.image and draft.publisher.thumb_allowed]
+
+        def compute() -> tuple[list[Labels], list[ArticleSignals]]:
+            labels = [self._labeller.label(draft) for draft, _ in speaking]
+            signals = [
+                signals_of(draft, ruling, found) for (draft, ruling), found in zip(speaking, labels, strict=True)
+            ]
+            return labels, self._encoded(speaking, signals)
+
+        images = asyncio.create_task(self._thumbs.make(wanted)) if self._thumbs is not None else None
+        try:
+            labels, signals = await asyncio.get_running_loop().run_in_executor(self._thread, compute)
+            return (await images if images is not None else {}), labels, signals
+        finally:
+            if images is not None:
+                images.cancel()
 
     def _encoded(self, speaking: list[tuple[Draft, Ruling]], signals: list[ArticleSignals]) -> list[ArticleSignals]:
         """The signals with their vectors, one call per encoder."""
@@ -191,7 +230,7 @@ def main(runtime: Runtime, stop: threading.Event) -> None:
     with asyncio.Runner() as runner:
         tier = runner.run(_opened(runtime))
         pages = Pages(tier, PublisherBook(runtime.redis), runtime.clock)
-        encoders = EncoderSet.from_names(settings.encoder_en, settings.encoder_other)
+        encoders = EncoderSet.from_names(settings.encoder_en, settings.encoder_other, threads=1)
         _warm(encoders)
         work = Enrich(
             pages,

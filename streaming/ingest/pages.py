@@ -27,6 +27,8 @@ from frontpage.domain.urls import canonicalise
 from frontpage.errors import FetchFailed, FetchRefused, UnreadableInput
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from frontpage.adapters.clock import Clock
     from frontpage.adapters.fetch import Fetched, Fetcher
     from frontpage.adapters.parse.readings import PageReading
@@ -44,6 +46,8 @@ MOST_RETURNS: Final = 300
 LONGEST_HOLD: Final = 120.0
 #: Pages fetched at once by one worker.
 CONCURRENT: Final = 48
+#: Pages read at a time.
+PORTION: Final = 24
 #: What robots.txt or a refusing server keeps from us, the feed still states in public.
 FROM_FEED: Final = frozenset({"robots", "redirects"})
 #: The page says that there is no article (any more): to show it would send readers to nothing.
@@ -107,6 +111,8 @@ class Dead:
 
 
 Fate = Draft | Later | Dropped | Dead
+#: What the pages of a batch say, or why one cannot be read, by answer, publisher and declared language.
+Readings = dict[tuple[int, str, str], "PageReading | str"]
 
 
 def page_key(item: FeedItem) -> str:
@@ -126,8 +132,12 @@ class Pages:
         self._patience = patience
         self._tries = tries
 
-    async def gather(self, items: list[tuple[Record, FeedItem]]) -> list[Fate]:
-        """One fate per item, in their order. Raises ServiceUnavailable when Redis does not answer."""
+    async def stream(self, items: list[tuple[Record, FeedItem]]) -> AsyncIterator[list[Fate]]:
+        """One fate per item, in their order and in portions: all pages are fetched first, then read a portion at a
+        time, so that the caller can work on one portion while the next is read.
+
+        Raises ServiceUnavailable when Redis does not answer.
+        """
         deadline = time.monotonic() + self._patience
         slots = asyncio.Semaphore(CONCURRENT)
         # one page twice in a batch is one request; the second sighting takes the first one's answer
@@ -143,17 +153,22 @@ class Pages:
             running.cancel()
         await asyncio.gather(*pages.values(), return_exceptions=True)
         fates: list[Fate] = []
+        readings: Readings = {}
         for record, item in items:
+            if len(fates) == PORTION:
+                yield fates
+                fates = []
             task = pages.get(page_key(item))
             if task is None:
                 fates.append(Dropped(record))
             elif task.cancelled():
                 # a page that is not there yet timed out; one whose turn never came waited for us
                 cause = "timeout" if page_key(item) in started else "budget"
-                fates.append(self._fate(record, item, FetchFailed("not within the batch's patience", cause=cause)))
+                failed = FetchFailed("not within the batch's patience", cause=cause)
+                fates.append(self._fate(record, item, failed, readings))
             else:
-                fates.append(self._fate(record, item, task.result()))
-        return fates
+                fates.append(self._fate(record, item, task.result(), readings))
+        yield fates
 
     async def _fetch(
         self, item: FeedItem, slots: asyncio.Semaphore, deadline: float, started: set[str]
@@ -179,7 +194,9 @@ class Pages:
                     return error
                 await asyncio.sleep(wait)
 
-    def _fate(self, record: Record, item: FeedItem, answer: Fetched | FetchRefused | FetchFailed) -> Fate:
+    def _fate(
+        self, record: Record, item: FeedItem, answer: Fetched | FetchRefused | FetchFailed, readings: Readings
+    ) -> Fate:
         publisher = self._publishers.of(item.publisher_id, item.url)
         if isinstance(answer, FetchRefused):
             if answer.cause in FROM_FEED:
@@ -195,23 +212,33 @@ class Pages:
         owner = self._publishers.of(item.publisher_id, answer.url)
         if owner.opted_out:
             return Dropped(record)
-        now = self._clock.now()
+        declared = item.language or owner.language
+        # an answer that two sightings share is read once
+        key = (id(answer), owner.publisher_id, declared)
+        if key not in readings:
+            readings[key] = self._read(item, answer, owner, declared)
+        reading = readings[key]
+        if isinstance(reading, str):
+            return self._from_feed(record, item, owner, reading)
+        return self._from_page(record, item, owner, reading, answer.url)
+
+    def _read(self, item: FeedItem, answer: Fetched, owner: Publisher, declared: str) -> PageReading | str:
+        """What the page says, or why it cannot be read."""
         try:
-            reading = read_page(
+            return read_page(
                 answer.body,
                 answer.headers,
                 answer.url,
-                now=now,
+                now=self._clock.now(),
                 site_name=owner.name,
                 publisher_domains=tuple(owner.domains),
-                declared=item.language or owner.language,
+                declared=declared,
             )
         except UnreadableInput as error:
-            return self._from_feed(record, item, owner, error.cause)
+            return error.cause
         except Exception:  # a page that breaks the parser must not stop the partition; the trace finds the bug
             log.exception("page %s broke its parser", item.url[:300])
-            return self._from_feed(record, item, owner, "parser")
-        return self._from_page(record, item, owner, reading, answer.url)
+            return "parser"
 
     def _failed(self, record: Record, item: FeedItem, publisher: Publisher, error: FetchFailed) -> Fate:
         if error.cause in ("budget", "host-held"):

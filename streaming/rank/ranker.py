@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import ValidationError
 
 from frontpage.adapters.bus import Bus, Outgoing, TransactionalProducer
+from frontpage.adapters.clock import real_left
 from frontpage.adapters.lease import HeldLease
 from frontpage.adapters.loop import FIRST_BACKOFF, LONGEST_BACKOFF, dead_letter
 from frontpage.adapters.pages import PageStore, RefusedPage
@@ -56,7 +57,7 @@ REPOOL: Final = 120.0
 #: Cycles in which a shrunken page is refused before it is believed: ten minutes.
 PATIENCE: Final = 10
 #: Real seconds between cycles at least, whatever the replay's speed: the other processes need the machine too.
-SHORTEST_CYCLE: Final = 1.0
+SHORTEST_CYCLE: Final = 3.0
 #: Real seconds between the end of a cycle and the next, when cycles take longer than their interval.
 REST: Final = 0.2
 #: Decisions read back at the start: two days of 70 editions' top pages would be more, a day of a dozen is not.
@@ -308,17 +309,17 @@ def tenure(runtime: Runtime, check: Callable[[], None], stop: threading.Event) -
         ranker.restore(runtime.clock.now())
         while not stop.is_set():
             check()
-            started = time.monotonic()
-            done = ranker.cycle(runtime.clock.now())
+            started, as_of = time.monotonic(), runtime.clock.now()
+            done = ranker.cycle(as_of)
             facts = {
                 "editions": done.editions, "stories": done.stories, "pages": done.published, "refused": done.refused,
                 "breaking": done.breaking, "seconds": round(time.monotonic() - started, 3),
             }  # fmt: skip
-            next_at = started + max(SHORTEST_CYCLE, runtime.clock.real_seconds(runtime.settings.rank_interval))
             while not stop.is_set():
                 runtime.heartbeat(PROCESS, **facts)
                 check()
-                left = next_at - time.monotonic()
+                pause = real_left(runtime.clock, as_of, runtime.settings.rank_interval)
+                left = max(started + SHORTEST_CYCLE - time.monotonic(), pause)
                 if stop.wait(min(max(left, REST), 1.0)) or left <= 1.0:
                     break
     finally:

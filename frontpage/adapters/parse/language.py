@@ -40,7 +40,7 @@ MIN_LETTERS: Final = 24
 _SURE_LETTERS: Final = 60
 _SURE: Final = 0.75
 #: Characters given to the detector: it is sure long before, and its time grows with the text.
-_SAMPLE: Final = 700
+_SAMPLE: Final = 400
 
 
 def declared_subtag(tag: str | None) -> str:

@@ -6,7 +6,7 @@ import time
 
 import redis
 
-from frontpage.adapters.clock import ReplayClock, set_clock
+from frontpage.adapters.clock import ReplayClock, real_left, set_clock
 
 
 def test_real_time_without_a_row(valkey: str) -> None:
@@ -39,3 +39,16 @@ def test_an_accelerated_stretch_ends_at_its_time_without_asking_again(valkey: st
     assert clock.real_seconds(60.0) == 60.0
     set_clock(store, virtual=2_000.0, speed=10.0)
     assert store.hget("clock", "until") is None, "a stretch's end does not outlive it"
+
+
+def test_what_is_left_to_wait_follows_the_speed(valkey: str) -> None:
+    store = redis.Redis.from_url(valkey)
+    clock = ReplayClock(store, refresh=0.0)
+    set_clock(store, virtual=1_000.0, speed=1.0)
+    assert 55.0 < real_left(clock, 1_000.0, 60.0) <= 60.0
+    set_clock(store, virtual=1_000.0, speed=20.0)
+    assert 2.0 < real_left(clock, 1_000.0, 60.0) <= 3.0, "a replay that sped up meanwhile waits no minute"
+    set_clock(store, virtual=1_100.0, speed=20.0)
+    assert real_left(clock, 1_000.0, 60.0) == 0.0
+    set_clock(store, virtual=500.0, speed=1.0)
+    assert real_left(clock, 1_000.0, 60.0) == 0.0, "a clock that was set back owes nothing"
