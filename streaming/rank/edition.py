@@ -136,7 +136,7 @@ class EditionRank:
             top=top,
             supporting=[story.cards[article_id] for article_id in choice.supporting],
             also_published_by=names,
-            sources=len(story.publishers()),
+            sources=story.sources,
             articles=len(story.cards),
             label="breaking" if row.breaking else _KIND_LABELS.get(top.kind) or ("paywall" if top.paywalled else None),
             reason=reason(row, self.edition),
@@ -176,7 +176,7 @@ class EditionRank:
 
 def reason(row: Ranked, edition: Edition) -> str:
     """Why a story stands where it does, in words a reader understands."""
-    sources = len(row.story.publishers())
+    sources = row.story.sources
     recent = row.measured.originals_30m
     if row.breaking:
         return f"Breaking: {sources} sources are reporting it"

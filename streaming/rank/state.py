@@ -36,7 +36,8 @@ SHARED = 1 / 3
 class RankStory:
     """A story as a cycle needs it. `centroid`: unit float32 of `encoder`; labels are the most frequent first.
 
-    `sources` counts distinct publishers of originals, `copies` lists them by the original they copy.
+    `sources` counts distinct publishers of originals (1 while only copies are known), as Full Coverage and the tables
+    do; `copies` lists the copies by the original they copy.
     """
 
     story_id: str
@@ -172,7 +173,7 @@ def view_of(story: Story, sources: Sources, quality: Mapping[str, float], revisi
         places=places,
         first_seen=min((card.first_seen_at for card in cards.values()), default=story.created_at),
         latest_article=latest,
-        sources=len({member.card.publisher_id for member in members if member.copy_of is None}),
+        sources=max(1, len({member.card.publisher_id for member in members if member.copy_of is None})),
     )
 
 
@@ -218,7 +219,9 @@ def _centroid(members: list[Member], latest: float) -> tuple[Floats, str]:
     if not encoded:
         return np.zeros(0, dtype=np.float32), ""
     encoder = max(encoded, key=lambda member: member.card.first_seen_at).article.encoder
-    chosen = [member for member in encoded if member.article.encoder == encoder]
+    size = max((m.article.vector.size for m in encoded if m.article.encoder == encoder), default=0)
+    # an encoder whose size we do not know may have been replaced under its name: those that differ have no say
+    chosen = [m for m in encoded if m.article.encoder == encoder and m.article.vector.size == size]
     ages = np.array([latest - member.card.first_seen_at for member in chosen], dtype=np.float32)
     weights = np.float32(0.5) ** (np.maximum(ages, 0) / np.float32(CENTROID_HALF_LIFE))
     summed: Floats = (weights @ np.stack([member.article.vector for member in chosen])).astype(np.float32)

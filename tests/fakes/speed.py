@@ -44,7 +44,7 @@ def article(
 
 
 class EventClusterer(Clusterer):
-    """Joins articles whose first entity is the same; everything else as the real one."""
+    """Joins articles whose first entity is the same, as copies when titled "Reprint"; else as the real one."""
 
     def __init__(self, book: StoryBook, partition: int) -> None:
         self.book, self.partition = book, partition
@@ -79,8 +79,11 @@ class EventClusterer(Clusterer):
     def _take(
         self, kind: Any, story_id: str, article: ArticleSignals, now: float, source: Source, card: Any
     ) -> list[Change]:
+        held = self.book.stories.get(story_id)
+        original = next(iter(held.members), None) if held is not None else None
         change = self.change(
-            kind, story_id, article.language, now, source=source, ordinal=0, article=article, card=card
-        )
+            kind, story_id, article.language, now, source=source, ordinal=0, article=article, card=card,
+            copy_of=original if article.title.startswith("Reprint") else None,
+        )  # fmt: skip
         self.book.apply(change)
         return [change]

@@ -177,6 +177,7 @@ def test_articles_become_a_ranked_page_with_decisions_and_a_pool(bus, store, clo
     write(
         article("1", event="vote", publisher="pub-d", at=NOW - 7000, section="politics"),
         *(article(f"q{name}", event="quake", publisher=f"pub-{name}", at=NOW - 600) for name in "abcd"),
+        article("qe", event="quake", publisher="pub-e", at=NOW - 600, title="Reprint quake quakealpha quakebeta"),
     )
     clock.value = NOW
     done = ranker(bus, store).cycle(NOW)
@@ -185,7 +186,8 @@ def test_articles_become_a_ranked_page_with_decisions_and_a_pool(bus, store, clo
     page = pages.read("en-GB", "top")
     assert page is not None
     quake, vote = page.cards
-    assert [quake.sources, vote.sources] == [4, 1]
+    assert [quake.sources, vote.sources] == [4, 1], "a reprint is no source of its own"
+    assert quake.articles == 5
     assert quake.headline == quake.top.title
     assert quake.top.publisher_id == "pub-a"
     assert len(quake.supporting) == 3
