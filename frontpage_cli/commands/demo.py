@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Annotated
 
 import typer
@@ -50,6 +51,6 @@ def demo(
             f" {figures[ITEMS_DEAD.name]} dead letters"
         )
         print_addresses(story.row)
-        typer.echo("stop it with: frontpage down")
+        typer.echo(f"stop it with: {sys.argv[0]} down")  # as it was called: the command may not be on the path
     if figures["breaking"] is None or figures.get("batch", "SUCCESS") != "SUCCESS":
         raise typer.Exit(1)
