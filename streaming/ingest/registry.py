@@ -6,6 +6,7 @@ list says of it (title, folder) is taken over. New feeds are spread over the fir
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, Protocol
@@ -31,6 +32,8 @@ AUTHORITATIVE: Final = 0.5
 #: New feeds are first polled within so many virtual seconds per feed, five minutes at most: about 10 a second.
 SPREAD_PER_FEED: Final = 0.1
 LONGEST_SPREAD: Final = 300.0
+#: As `frontpage.domain.ids.feed_id` makes them.
+_FEED_ID: Final = re.compile(r"f[0-9a-f]{16}")
 
 
 @dataclass(slots=True)
@@ -144,8 +147,8 @@ class Registry:
 
     def remove(self, url: str) -> None:
         """Forget the feed with this address or id; raises NotFound."""
-        cleaned, _ = clean_link(url)
-        if not any(self._rows.remove(one) for one in (url, feed_id(cleaned or url))):
+        named = url if _FEED_ID.fullmatch(url) else feed_id(clean_link(url)[0] or url)
+        if not self._rows.remove(named):
             raise NotFound(f"no feed {url[:300]}")
 
     def import_opml(self, body: bytes, now: float) -> ImportReport:

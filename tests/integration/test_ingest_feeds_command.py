@@ -76,6 +76,19 @@ def test_add_list_remove_and_report(run, monkeypatch):
     run("report", "--by", "colour", code=2)
 
 
+def test_a_feed_is_removed_by_its_address_or_its_id_and_an_unknown_one_is_named(run):
+    for url in ("https://paper.example/feed.xml", "https://paper.example/rss?id=1", "https://paper.example/"):
+        run("add", url)
+        run("remove", url)
+        assert json.loads(run("list", "--json")) == []
+    run("add", "https://paper.example/feed.xml")
+    run("remove", json.loads(run("list", "--json"))[0]["feed_id"])
+    assert json.loads(run("list", "--json")) == []
+    for unknown in ("https://paper.example/feed.xml", "no address", "f0123456789abcdef"):
+        with pytest.raises(AssertionError, match=f"no feed {unknown}"):
+            run("remove", unknown)
+
+
 def test_check_says_what_a_poll_would_find(run, server, monkeypatch):
     monkeypatch.setenv("FRONTPAGE_RESOLVER", f"127.0.0.1:{server.port}")
     server.on(
