@@ -41,6 +41,7 @@ def main() -> int:
             demo.quiet_hours()
             breaking = demo.burst()
             to_page = time.monotonic() - began
+            demo.complete()
             readers = demo.readers()
             began = time.monotonic()
             status = demo.batch()

@@ -49,6 +49,8 @@ BURST_REAL: Final = 70.0
 PATIENCE: Final = 900.0
 #: Groups whose backlog decides whether news has come through.
 PIPELINE: Final = (ITEMS_RAW.name, ARTICLES.name, STORY_CHANGES.name)
+#: What has to run while the quiet hours pass.
+GATHERING: Final = ("poller", "enrich", "writer", "store")
 STATE: Final = ("kafka", "valkey", "lake", "dagster", "spark", "models", "thumbs")
 JOB: Final = "everything"
 
@@ -83,6 +85,7 @@ class Demo:
         breaking = self.burst()
         page_after = time.monotonic() - began
         figures: dict[str, Any] = {"seconds_to_page": round(page_after, 1), "breaking": breaking, **self.figures()}
+        self.complete()
         figures["clicks"] = self.readers()
         if batch:
             figures["batch"] = self.batch()
@@ -111,7 +114,7 @@ class Demo:
         marker.write_text("This directory belongs to `frontpage demo`, which empties it.\n", encoding="utf-8")
 
     def begin(self) -> None:
-        """Services first, then the clock and the sources, then the processes, so that none sees another time."""
+        """Services first, then the clock and the sources, then what gathers news, so that none sees another time."""
         up(self._settings, ["services"], self._tell.say, world=True)
         row = up(self._settings, ["world"], self._tell.say, world=True)
         self.row = row
@@ -122,6 +125,10 @@ class Demo:
             f"{report.publishers} publishers with {report.added} feeds, {len(self.world.articles)} articles of"
             f" {len(self.world.events)} events in 48 hours"
         )
+        up(self._settings, GATHERING, self._tell.say, world=True)
+
+    def open(self) -> None:
+        """Ranking and pages: while two days pass in a minute nobody would read them."""
         up(self._settings, ["speed", "serving"], self._tell.say, world=True)
 
     def quiet_hours(self) -> None:
@@ -129,37 +136,42 @@ class Demo:
         span = self.world.burst_at - MARGIN - self.world.start
         speed = span / QUIET_REAL
         self._tell.say(f"playing {span / HOUR:.1f} hours at {speed:.0f} times real time")
-        self._clock(self.world.start, speed, until=self.world.start + span)
-        self._watch(QUIET_REAL)
+        self.clock(self.world.start, speed, until=self.world.start + span)
+        self.watch(QUIET_REAL)
+        self.open()
         # no slower: a site's request budget refills with the clock, and what was published has to be fetched
-        self._clock(self._now(), SETTLING_SPEED, until=self.world.burst_at - EVE)
-        self._settle("the quiet hours", PATIENCE)
+        self.clock(self.now(), SETTLING_SPEED, until=self.world.burst_at - EVE)
+        self.settle("the quiet hours", PATIENCE)
 
     def burst(self) -> str | None:
         """The hour of the burst, watched; ends in real time once a page says Breaking. Returns what it says."""
         before = self.world.burst_at - EVE
-        now = self._now()
+        now = self.now()
         self._tell.say(
             f"the burst begins in {(self.world.burst_at - now) / 60:.0f} virtual minutes;"
             f" {BURST_SPEED:.0f} times real time around it"
         )
         if now < before:
-            self._clock(now, (before - now) / APPROACH_REAL, until=before)
-            self._watch(APPROACH_REAL)
-        self._clock(before, BURST_SPEED, until=before + BURST_REAL * BURST_SPEED)
+            self.clock(now, (before - now) / APPROACH_REAL, until=before)
+            self.watch(APPROACH_REAL)
+        self.clock(before, BURST_SPEED, until=before + BURST_REAL * BURST_SPEED)
         deadline = time.monotonic() + PATIENCE
         breaking: str | None = None
         while breaking is None and time.monotonic() < deadline:
-            self._watch(1.0)
+            self.watch(1.0)
             breaking = self._breaking()
-        now = self._now()
-        self._clock(now, 1.0)
+        now = self.now()
+        self.clock(now, 1.0)
         since = (now - self.world.burst_at) / 60
         if breaking is None:
             self._tell.say(f"no page says Breaking {since:.0f} virtual minutes after the burst began, going on")
         else:
             self._tell.say(f"Breaking: {breaking} ({since:.1f} virtual minutes after it began)")
         return breaking
+
+    def complete(self) -> None:
+        """The rest: Dagster."""
+        up(self._settings, [], self._tell.say, world=True)
 
     def readers(self, count: int = READERS) -> dict[str, int]:
         """Simulated readers read and click over the real API; one reader's For you is compared before and after."""
@@ -210,15 +222,17 @@ class Demo:
 
     # How it goes.
 
-    def _clock(self, virtual: float, speed: float, until: float | None = None) -> None:
+    def clock(self, virtual: float, speed: float, until: float | None = None) -> None:
+        """See `set_clock`."""
         with open_redis(self.row["redis"]) as store:
             set_clock(store, virtual=virtual, speed=speed, until=until)
 
-    def _now(self) -> float:
+    def now(self) -> float:
+        """Virtual seconds since 1970."""
         with open_redis(self.row["redis"]) as store:
             return ReplayClock(store).now()
 
-    def _watch(self, seconds: float) -> None:
+    def watch(self, seconds: float) -> None:
         """Tell how it goes for that many real seconds."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
@@ -226,7 +240,7 @@ class Demo:
             time.sleep(min(1.0, left))
 
     def _progress(self) -> str:
-        hours = (self._now() - self.world.start) / HOUR
+        hours = (self.now() - self.world.start) / HOUR
         bus = KafkaBus(self.row["kafka"])
         try:
             items, articles, changes = (sum(bus.end_offsets(name).values()) for name in PIPELINE)
@@ -234,7 +248,7 @@ class Demo:
             return f"hour {hours:.1f}: {error}"
         return f"hour {hours:.1f}: {items} items seen, {articles} articles, {changes} story changes"
 
-    def _settle(self, what: str, patience: float) -> None:
+    def settle(self, what: str, patience: float) -> None:
         """Wait until the pipeline has caught up, for `patience` real seconds at most."""
         deadline = time.monotonic() + patience
         calm = 0

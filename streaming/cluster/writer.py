@@ -45,8 +45,9 @@ EXPIRE_EVERY: Final = 300.0
 BATCH: Final = 200
 #: Real seconds that an idle poll waits; also how long a stop may take.
 POLL: Final = 0.5
-#: Repair rests nine times as long as it computed: a replay at thousands of times would do nothing else.
-REST: Final = 9.0
+#: Repair of a partition rests so many times as long as it computed: in a replay at thousands of times it is always due,
+#: and all partitions share the processors with the articles that wait.
+REST: Final = 30.0
 
 #: Makes the clusterer that extends a partition's book; called once a tenure.
 Minds = Callable[[StoryBook, int], Clusterer]
