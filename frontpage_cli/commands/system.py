@@ -90,7 +90,7 @@ def doctor(
 
 def token(
     user: Annotated[str, typer.Option("--user", help="The account to sign in as.")],
-    hours: Annotated[float, typer.Option(help="How long it is valid.")] = 24.0,
+    hours: Annotated[float, typer.Option(min=0.0, max=8784.0, help="How long it is valid, a year at most.")] = 24.0,
 ) -> None:
     """Print a bearer token for the development profile."""
     from frontpage.settings import load
