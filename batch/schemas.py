@@ -7,7 +7,7 @@ text. Not here: checking values; bronze has done that with the classes themselve
 from __future__ import annotations
 
 import types
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -23,6 +23,8 @@ def _type(annotation: Any) -> str:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if annotation in _SCALARS:
         return _SCALARS[annotation]
+    if origin is Annotated:  # a bound on values: columns have none
+        return _type(arguments[0])
     if origin is Literal:
         return "STRING"
     if origin in (Union, types.UnionType):

@@ -33,6 +33,7 @@ def app() -> None:
     """Entry point of the console script."""
     try:
         _build()()
-    except FrontpageError as error:
+    except (FrontpageError, OSError) as error:
+        # OSError: a file or directory of the operator's that cannot be read or written; its text names it
         print(f"frontpage: {error}", file=sys.stderr)  # noqa: T201 - the command's own voice
         sys.exit(1)

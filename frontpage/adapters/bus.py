@@ -9,7 +9,7 @@ Rules that every implementation keeps (one list of checks runs over both, `tests
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -117,3 +117,15 @@ class Bus(Protocol):
 
     def read(self, topic: str, partition: int, start: int, stop: int) -> Iterable[Record]:
         """Committed records with start <= offset < stop, without a group (rebuilding state)."""
+
+
+def history(bus: Bus, consumer: Consumer, topic: str) -> Iterator[Record]:
+    """All committed records of `topic` as of now; `consumer`, which reads without a group, goes on after them.
+
+    For state that must be whole before it is used: a poll comes back empty whenever the broker is slow, and not only
+    at the end. Raises ServiceUnavailable when the broker stops answering short of the end.
+    """
+    for partition, end in bus.end_offsets(topic).items():
+        if end > 0:
+            yield from bus.read(topic, partition, 0, end)
+            consumer.seek((topic, partition), end)

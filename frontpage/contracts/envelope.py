@@ -11,12 +11,17 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any, ClassVar, Final, NoReturn, Self
+from typing import Annotated, Any, ClassVar, Final, NoReturn, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from frontpage.errors import UnreadableEvent
 
+#: Seconds since 1970, from 1900 to 2100. Outside of that a time is a mistake (milliseconds, most often), and one such
+#: article would be the newest for ever.
+Moment = Annotated[float, Field(ge=-2_208_988_800, le=4_102_444_800)]
+#: An id of ours or of a publisher. What carries a thousand of them must still fit into one record.
+Id = Annotated[str, Field(max_length=512)]
 _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 
 

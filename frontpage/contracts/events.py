@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from frontpage.contracts.envelope import Event
+from frontpage.contracts.envelope import Event, Id, Moment
 from frontpage.contracts.vectors import Vector
 
 ArrivedBy = Literal["poll", "websub", "ping", "sitemap", "replay"]
@@ -34,10 +34,10 @@ class FeedItem(Event):
     categories: list[str] = []
     image: str | None = None
     language: str | None = None
-    published_at: float | None = None
-    updated_at: float | None = None
+    published_at: Moment | None = None
+    updated_at: Moment | None = None
     #: When Frontpage first saw this item (virtual clock); becomes first_seen_at of a new article.
-    seen_at: float
+    seen_at: Moment
     arrived_by: ArrivedBy = "poll"
     #: tries of its page so far; and how often it went back to the topic because our own budgets were used up
     attempts: int = 0
@@ -57,7 +57,7 @@ class DeadLetter(Event):
     detail: str = ""
     attempts: int = 1
     process: str
-    at: float
+    at: Moment
 
 
 class PollOutcome(Event):
@@ -68,7 +68,7 @@ class PollOutcome(Event):
     feed_url: str
     publisher_id: str
     domain: str
-    at: float
+    at: Moment
     status: int | None
     outcome: Literal["new", "unchanged", "not_modified", "error", "refused"]
     cause: str | None = None
@@ -83,12 +83,13 @@ class ArticleCard(BaseModel):
     """What is shown of an article and who may see it; part of articles, story changes, pages and pools."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
-    article_id: str
-    version: int = 1
-    url: str
-    title: str
-    snippet: str = ""
-    publisher_id: str
+    article_id: Id
+    version: int = Field(1, ge=1)
+    url: str = Field(max_length=8_192)
+    #: enrich clips titles to 500 characters and snippets to 200
+    title: str = Field(max_length=2_000)
+    snippet: str = Field("", max_length=1_000)
+    publisher_id: Id
     publisher: str
     domain: str
     country: str = ""
@@ -102,9 +103,9 @@ class ArticleCard(BaseModel):
     topics: list[str] = []
     entities: list[str] = []
     places: list[str] = []
-    published_at: float | None = None
-    modified_at: float | None = None
-    first_seen_at: float
+    published_at: Moment | None = None
+    modified_at: Moment | None = None
+    first_seen_at: Moment
 
 
 class Signals(BaseModel):
@@ -163,7 +164,7 @@ class StoryChange(Event):
     language: str
     kind: ChangeKind
     story_id: str
-    at: float
+    at: Moment
     article: ArticleCard | None = None
     signals: Signals | None = None
     copy_of: str | None = None
@@ -187,7 +188,7 @@ class StoryProposal(Event):
     groups: list[list[str]] = []
     evidence: dict[str, float | str | list[str]] = {}
     watermark: dict[str, int] = {}
-    at: float
+    at: Moment
 
 
 class StoryLink(Event):
@@ -200,7 +201,7 @@ class StoryLink(Event):
     right: str
     right_language: str
     score: float
-    at: float
+    at: Moment
 
 
 class PollRequest(Event):
@@ -210,5 +211,5 @@ class PollRequest(Event):
     request_id: str
     feed_id: str
     why: str
-    boost_until: float | None = None
-    at: float
+    boost_until: Moment | None = None
+    at: Moment

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from frontpage.contracts.envelope import Event
+from frontpage.contracts.envelope import Event, Moment
 
 
 class RankDecision(Event):
@@ -27,7 +27,7 @@ class RankDecision(Event):
     #: close calls: [{"article_id", "publisher_id", "score", "why"}]
     lost: list[dict[str, str | float]] = []
     label: str | None = None
-    at: float
+    at: Moment
 
 
 class BreakingAlert(Event):
@@ -43,8 +43,8 @@ class BreakingAlert(Event):
     publishers: int
     tail_probability: float
     #: when the burst's densest window ended; the label and the pin last two hours from here
-    burst_at: float | None = None
-    at: float
+    burst_at: Moment | None = None
+    at: Moment
 
 
 class TrendPartial(Event):
@@ -55,7 +55,7 @@ class TrendPartial(Event):
 
     schema_name: ClassVar[str] = "trends.partials"
     partition: int = Field(ge=0)
-    window_end: float
+    window_end: Moment
     rows: list[tuple[str, str, str, str, int, int]]
 
 
@@ -64,6 +64,6 @@ class TrendHot(Event):
 
     schema_name: ClassVar[str] = "trends.hot"
     edition: str
-    window_end: float
+    window_end: Moment
     stories: list[tuple[str, float, int]]
     publishers: list[tuple[str, float, int]] = []

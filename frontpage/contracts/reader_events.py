@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from frontpage.contracts.envelope import Event
+from pydantic import Field
+
+from frontpage.contracts.envelope import Event, Id, Moment
 
 
 class Click(Event):
@@ -14,18 +16,18 @@ class Click(Event):
     """
 
     schema_name: ClassVar[str] = "reader.clicks"
-    click_id: str
-    at: float
-    article_id: str
-    story_id: str
-    publisher_id: str
-    url: str
+    click_id: Id
+    at: Moment
+    article_id: Id
+    story_id: Id
+    publisher_id: Id
+    url: str = Field(max_length=8_192)
     surface: Literal["top", "section", "local", "topic", "story", "feed"]
-    section: str = ""
+    section: Id = ""
     position: int
-    edition: str
-    reader: str | None = None
-    impression_id: str | None = None
+    edition: Id
+    reader: Id | None = None
+    impression_id: Id | None = None
     counted: bool = True
     why_not: str | None = None
 
@@ -37,18 +39,18 @@ class ReaderEvent(Event):
     """
 
     schema_name: ClassVar[str] = "reader.events"
-    event_id: str
+    event_id: Id
     kind: Literal[
         "impression", "read", "dwell", "follow", "unfollow", "hide", "unhide", "pause", "resume", "delete", "report"
     ]
-    at: float
-    edition: str
-    reader: str | None = None
-    story_id: str = ""
-    article_id: str = ""
-    publisher_id: str = ""
-    surface: str = ""
-    impression_id: str | None = None
+    at: Moment
+    edition: Id
+    reader: Id | None = None
+    story_id: Id = ""
+    article_id: Id = ""
+    publisher_id: Id = ""
+    surface: Id = ""
+    impression_id: Id | None = None
     rank: int | None = None
     #: values in the order of the feature registry version named by `features_version`
     features: list[float] = []
@@ -56,6 +58,6 @@ class ReaderEvent(Event):
     model_version: str | None = None
     dwell_seconds: float | None = None
     target_kind: Literal["topic", "entity", "source", "story", ""] = ""
-    target_id: str = ""
+    target_id: Id = ""
     #: of a report ("not about this story"), which names no reader
-    reason: str = ""
+    reason: Id = ""

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from frontpage.contracts.events import ArticleCard, ArticleEvent, Signals, StoryChange, StoryProposal
-from frontpage.contracts.vectors import Vector, pack_uint32, unpack_uint32
+from frontpage.contracts.vectors import DIMENSIONS, Floats, Vector, pack_uint32, unpack_uint32
 from frontpage.domain.article import ArticleSignals
 from frontpage.domain.fingerprint import MINHASH_SIZE
 from frontpage.domain.languages import primary_subtag
@@ -21,6 +21,8 @@ from frontpage.domain.story import Change
 from frontpage.domain.terms import Ids
 from frontpage.errors import UnreadableEvent
 
+#: Weights are counts of words in a text, damped; their squares are summed in float32.
+_HEAVIEST: Final = 1e9
 _ARRAYS: Final = ("head", "pairs", "lead", "names")
 _SETS: Final = ("numbers", "days", "credits")
 
@@ -50,6 +52,8 @@ def from_signals(card: ArticleCard, signals: Signals) -> ArticleSignals:
             raise ValueError(f"minhash of {len(minhash)} values")
         terms = np.array([int(term) for term in signals.terms], dtype=np.uint32)
         counts = np.array(list(signals.terms.values()), dtype=np.float32)
+        if counts.size and not (counts.min() >= 0 and counts.max() <= _HEAVIEST):
+            raise ValueError(f"term weights from {counts.min()} to {counts.max()}")
         order = np.argsort(terms, kind="stable")
         arrays = {name: _array(signals, name) for name in _ARRAYS}
         return ArticleSignals(
@@ -59,7 +63,7 @@ def from_signals(card: ArticleCard, signals: Signals) -> ArticleSignals:
             publisher_id=card.publisher_id,
             title=card.title,
             core=core_title(card.title, card.publisher, card.domain),
-            vector=signals.vector.unpack(),
+            vector=_vector(signals),
             encoder=signals.vector.version,
             simhash=int(signals.simhash, 16),
             minhash=minhash,
@@ -155,6 +159,14 @@ def from_proposal(proposal: Proposal, watermark: dict[str, int]) -> StoryProposa
         watermark=watermark,
         at=proposal.at,
     )
+
+
+def _vector(signals: Signals) -> Floats:
+    vector = signals.vector.unpack()
+    dimension = DIMENSIONS.get(signals.vector.version, vector.size)
+    if vector.size != dimension or not np.isfinite(vector).all():
+        raise ValueError(f"a vector of {vector.size} values of {signals.vector.version}, or one that is no number")
+    return vector
 
 
 def _array(signals: Signals, name: str) -> Ids:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +13,10 @@ from pydantic import BaseModel, ConfigDict
 from frontpage.errors import UnknownVersion
 
 Floats = npt.NDArray[np.float32]
+
+
+#: What the encoders that we know make (`frontpage/adapters/encoder.py`); other versions may have any size.
+DIMENSIONS: Final[Mapping[str, int]] = {"minilm-l6-v2@1": 384, "use-multilingual-v3@1": 512}
 
 
 class Vector(BaseModel):

@@ -33,6 +33,8 @@ from frontpage_cli.system.parts import BY_NAME, Addresses, Part, choose_addresse
 Say = Callable[[str], None]
 #: Real seconds until a part must answer: loading torch and the encoders takes 15 to 40 s on two busy cores.
 PATIENCE: Final = 180.0
+#: Real seconds until Kafka must answer: 3 s on an idle machine, more after a hard stop or beside a busy one.
+SERVICE_PATIENCE: Final = 60.0
 #: A part that was started so many times and still does not answer will not.
 CRASHES: Final = 6
 
@@ -43,8 +45,16 @@ def supervisor_of(settings: Settings) -> Supervisor:
 
 
 def up(settings: Settings, names: Iterable[str], say: Say, *, world: bool = False) -> dict[str, str]:
-    """Start the named parts (all when none is named) and wait until they answer; returns the endpoints."""
+    """Start the named parts (all when none is named) and wait until they answer; returns the endpoints.
+
+    Raises ServiceUnavailable, also when another `up` is at it or `down` comes in between.
+    """
     manager = supervisor_of(settings)
+    with manager.alone():
+        return _up(settings, manager, names, say, world=world)
+
+
+def _up(settings: Settings, manager: Supervisor, names: Iterable[str], say: Say, *, world: bool) -> dict[str, str]:
     running = manager.running()
     if running:
         row = endpoints(settings)
@@ -58,13 +68,17 @@ def up(settings: Settings, names: Iterable[str], say: Say, *, world: bool = Fals
         _write_endpoints(settings, where)
     parts = chosen(names, embedded, world=world)
     states = manager.states()
+    if any(part.name not in states for part in parts):
+        raise ServiceUnavailable(
+            "the process manager was stopped meanwhile, or knows other parts: `frontpage down` first"
+        )
     todo = [part for part in parts if states[part.name].state not in ("RUNNING", "STARTING")]
     try:
         for part in todo:
             if part.group == "services":
                 say(f"starting {part.name} ({part.what})")
                 manager.start(part.name)
-        _wait_services(row)
+        _wait_services(manager, row)
         made = kafka_service.ensure_topics(row["kafka"], ALL)
         if made:
             say(f"made {len(made)} topics")
@@ -101,6 +115,9 @@ def down(settings: Settings, names: Iterable[str], say: Say) -> None:
         return
     say("stopping everything")
     manager.shutdown()
+    # An `up` that was at work has noticed and gives up; what it may have started meanwhile goes as well.
+    with manager.alone(wait=True):
+        manager.shutdown()
     (settings.var / "endpoints.json").unlink(missing_ok=True)
 
 
@@ -140,10 +157,19 @@ def heartbeats(url: str) -> dict[int, dict[str, object]]:
     return found
 
 
-def _wait_services(row: dict[str, str]) -> None:
+def _wait_services(manager: Supervisor, row: dict[str, str]) -> None:
     if row["redis"].startswith(f"redis://{LOCAL}:"):
         valkey_service.wait_ready(_port_of(row["redis"]))
-    kafka_service.wait_ready(row["kafka"])
+    deadline = time.monotonic() + SERVICE_PATIENCE
+    while True:
+        try:
+            kafka_service.wait_ready(row["kafka"], timeout=3.0)
+            return
+        except ServiceUnavailable:
+            if not manager.running():
+                raise ServiceUnavailable("the process manager was stopped meanwhile") from None
+            if time.monotonic() > deadline:
+                raise
 
 
 def _wait_parts(manager: Supervisor, row: dict[str, str], parts: list[Part], say: Say, told: set[str]) -> None:
@@ -153,6 +179,8 @@ def _wait_parts(manager: Supervisor, row: dict[str, str], parts: list[Part], say
     lives: dict[str, set[int]] = {part.name: set() for part in parts}
     while True:
         states, beats = manager.states(), heartbeats(row["redis"])
+        if not states:
+            raise ServiceUnavailable("the process manager was stopped meanwhile")
         problems = {name: answers(BY_NAME[name], states.get(name), row, beats) for name in waiting}
         for name in sorted(waiting):
             if not problems[name] and name not in told:

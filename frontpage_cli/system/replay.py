@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
-import math
 import threading
 import zlib
 from collections.abc import Callable, Iterator
@@ -35,6 +34,8 @@ from frontpage.errors import UnreadableInput
 SUMMARY: Final = 200
 #: A line longer than this is not an article: it is refused before it is parsed.
 LONGEST_LINE: Final = 4 << 20
+#: 2100-01-01 in seconds; what is beyond is milliseconds, or no time at all.
+_LATEST: Final = 4_102_444_800
 #: Real seconds between two sends at most; what is due meanwhile goes together.
 TICK: Final = 0.2
 
@@ -77,7 +78,7 @@ def replay(
     waited = 0.0
     due: list[Outgoing] = []
     with _lines(path) as lines, _Quarantine(rejected) as quarantine:
-        for number, raw in enumerate(lines, 1):
+        for number, raw in enumerate(_until_damage(lines, lambda: _send(producer, due, report)), 1):
             if stop.is_set():
                 break
             if not raw.strip():
@@ -169,7 +170,9 @@ def _time(value: object) -> float | None:
     """Seconds, or ISO 8601 with a zone (without one: UTC); None when unknown; raises UnreadableInput otherwise."""
     if value is None:
         return None
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if abs(value) > _LATEST:
+            raise UnreadableInput(f"`published_at` is not in seconds: {value!r:.40}", cause="invalid-fields")
         return float(value)
     if isinstance(value, str):
         try:
@@ -188,6 +191,15 @@ def _send(producer: Producer, due: list[Outgoing], report: Report) -> None:
         for out in due:
             report.by_topic[out.topic] = report.by_topic.get(out.topic, 0) + 1
         due.clear()
+
+
+def _until_damage(lines: Iterator[bytes], settle: Callable[[], None]) -> Iterator[bytes]:
+    """`lines`; what was read before an archive's damage is settled before the error goes on."""
+    try:
+        yield from lines
+    except UnreadableInput:
+        settle()
+        raise
 
 
 @contextlib.contextmanager

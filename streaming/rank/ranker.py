@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
-from frontpage.adapters.bus import Bus, Outgoing, TransactionalProducer
+from frontpage.adapters.bus import Bus, Outgoing, TransactionalProducer, history
 from frontpage.adapters.clock import real_left
 from frontpage.adapters.lease import HeldLease
 from frontpage.adapters.loop import FIRST_BACKOFF, LONGEST_BACKOFF, dead_letter
@@ -110,7 +110,12 @@ class Ranker:
         self.breaking = Breaking()
 
     def restore(self, now: float) -> None:
-        """Take up pins, exposure and orders where the predecessor left them."""
+        """Take up stories, pins, exposure and orders where the predecessor left them.
+
+        The log is read to its end: a page made from the first half of it would show yesterday's news.
+        """
+        for record, error in self.stories.absorb(history(self._bus, self._consumer, STORY_CHANGES.name)):
+            log.error("a change could not be read: %s: %.200r", error, record.value)
         self.breaking.restore(events_of(self._bus, ALERTS_BREAKING.name, BreakingAlert))
         self.breaking.forget(now)
         for edition_id in EDITIONS:

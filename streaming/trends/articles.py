@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from frontpage.adapters.bus import Bus
+from frontpage.adapters.bus import Bus, Record, history
 from frontpage.contracts.events import ArticleEvent
 from frontpage.contracts.topics import ARTICLES
 from frontpage.contracts.vectors import Floats
@@ -40,6 +41,8 @@ class ArticleFacts:
     """article id -> facts; call `catch_up` before asking."""
 
     def __init__(self, bus: Bus, limit: int = LIMIT) -> None:
+        self._bus = bus
+        self._begun = False
         self._consumer = bus.consumer("trends-articles", [ARTICLES.name], partitions=range(LANGUAGE_PARTITIONS))
         self._limit = limit
         self._facts: OrderedDict[str, Facts] = OrderedDict()
@@ -47,15 +50,11 @@ class ArticleFacts:
     def catch_up(self) -> int:
         """Read what has come since the last call; returns how many articles. Raises ServiceUnavailable."""
         taken = 0
+        if not self._begun:  # polls may come back empty before the end: what is not known yet would be folded without
+            taken = self._take(history(self._bus, self._consumer, ARTICLES.name))
+            self._begun = True
         while records := self._consumer.poll(1000, 0.0 if taken else 0.05):
-            taken += len(records)
-            for record in records:
-                try:
-                    event = ArticleEvent.decode(record.value)
-                    if event is not None:
-                        self._put(event)
-                except (UnreadableEvent, UnknownVersion, ValueError) as error:
-                    log.warning("article at %s/%d@%d: %s", record.topic, record.partition, record.offset, error)
+            taken += self._take(records)
         return taken
 
     def get(self, article_id: str) -> Facts | None:
@@ -65,6 +64,18 @@ class ArticleFacts:
     def close(self) -> None:
         """Stop reading."""
         self._consumer.close()
+
+    def _take(self, records: Iterable[Record]) -> int:
+        taken = 0
+        for record in records:
+            taken += 1
+            try:
+                event = ArticleEvent.decode(record.value)
+                if event is not None:
+                    self._put(event)
+            except (UnreadableEvent, UnknownVersion, ValueError) as error:
+                log.warning("article at %s/%d@%d: %s", record.topic, record.partition, record.offset, error)
+        return taken
 
     def _put(self, event: ArticleEvent) -> None:
         card, vector = event.card, event.signals.vector

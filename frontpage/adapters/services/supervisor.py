@@ -8,6 +8,7 @@ Not here: which processes there are and when they count as ready (`frontpage_cli
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import subprocess
@@ -65,6 +66,22 @@ class Supervisor:
             socket = Path(tempfile.gettempdir()) / f"frontpage-{os.getuid()}-{digest}.sock"
         self.socket = socket
 
+    @contextlib.contextmanager
+    def alone(self, *, wait: bool = False) -> Iterator[None]:
+        """One starter at a time: two would end each other's processes as strays. A killed one lets go by itself.
+
+        Raises ServiceUnavailable while another has it, unless `wait`.
+        """
+        self.directory.mkdir(parents=True, exist_ok=True)
+        with (self.directory / "starting.lock").open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            except BlockingIOError:
+                raise ServiceUnavailable(
+                    f"another `frontpage up` is starting the system in {self.directory.parent}: wait for it"
+                ) from None
+            yield
+
     def running(self) -> bool:
         """Whether this directory's supervisord answers."""
         try:
@@ -90,7 +107,8 @@ class Supervisor:
             check=False,
         )
         if done.returncode != 0:
-            raise ServiceUnavailable(f"supervisord did not start: {(done.stderr or done.stdout).strip()[-300:]}")
+            told = (done.stderr or done.stdout).strip()[-300:] or f"see {self.directory / 'supervisord.log'}"
+            raise ServiceUnavailable(f"supervisord did not start: {told}")
         deadline = time.monotonic() + 30
         while not self.running():
             if time.monotonic() > deadline:
@@ -104,6 +122,8 @@ class Supervisor:
         except xmlrpc.client.Fault as fault:
             if "ALREADY_STARTED" not in fault.faultString:
                 raise ServiceUnavailable(f"cannot start {name}: {fault.faultString}") from None
+        except OSError as error:
+            raise ServiceUnavailable(f"cannot start {name}: the process manager was stopped meanwhile") from error
 
     def stop(self, name: str) -> None:
         """Stop one program and wait until it ended."""
@@ -112,6 +132,8 @@ class Supervisor:
         except xmlrpc.client.Fault as fault:
             if "NOT_RUNNING" not in fault.faultString:
                 raise ServiceUnavailable(f"cannot stop {name}: {fault.faultString}") from None
+        except OSError as error:
+            raise ServiceUnavailable(f"cannot stop {name}: the process manager does not answer") from error
 
     def states(self) -> dict[str, ProgramState]:
         """State of each program; {} when supervisord does not run."""

@@ -8,6 +8,7 @@ import signal
 import socket
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -146,3 +147,23 @@ def test_a_full_redis_is_told_apart_and_nothing_is_lost(tmp_path: Path, jar_cach
             assert doctor.returncode == 1
             assert "raise FRONTPAGE_REDIS_MAX_MEMORY" in doctor.stdout
             assert store.get("filler:0") is not None, "nothing was evicted"
+
+
+def test_two_ups_do_not_end_each_other_and_down_ends_an_up_at_work(system: RunningSystem) -> None:
+    with ThreadPoolExecutor() as pool:
+        ups = [pool.submit(system.frontpage, "up", "services") for _ in range(3)]
+        done = [up.result() for up in ups]
+        told = sorted(up.stderr.strip().splitlines()[-1] for up in done if up.returncode)
+        assert 0 in {up.returncode for up in done}
+        assert all("another `frontpage up` is starting the system" in line for line in told)
+        assert len(system.processes()) == 3, "supervisord, Valkey and Kafka"
+        system.__exit__()
+
+        late = pool.submit(system.frontpage, "up", "services")
+        wait_for(lambda: len(system.processes()) > 0)
+        assert system.frontpage("down").returncode == 0
+        assert system.processes() == []
+        assert late.result().returncode == 1
+        assert "stopped meanwhile" in late.result().stderr.strip().splitlines()[-1]
+        assert "Traceback" not in late.result().stderr
+    assert system.processes() == []

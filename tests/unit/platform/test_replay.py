@@ -62,18 +62,22 @@ def test_bad_lines_are_named_counted_and_set_aside_and_the_rest_goes_on(tmp_path
         b"\xff\xfe\x00",
         json.dumps(article(2) | {"url": "javascript:alert(1)"}).encode(),
         json.dumps(article(3, "yesterday")).encode(),
+        json.dumps(article(4, 1.77e12)).encode(),
+        json.dumps(article(5, 10**400)).encode(),
+        b'{"url": "https://a.example/", "title": "half a pair \\ud800"}',
+        b'{"url": "https://a.example/", "title": "x", "published_at": 1e999}',
         b'{"schema": {"name": "story.changes", "version": 1}}',
         b'{"schema": {"name": "reader.clicks", "version": 9}}',
         b"x" * (LONGEST_LINE + 10),
     ]
     path.write_bytes(b"\n".join([good, *bad, good]) + b"\n")
     report, bus, complaints = run(path)
-    assert (report.lines, report.published) == (9, 2)
-    assert [number for number, _ in complaints] == [2, 3, 4, 5, 6, 7, 8]
+    assert (report.lines, report.published) == (13, 2)
+    assert [number for number, _ in complaints] == list(range(2, 13))
     assert complaints == report.reasons
     assert report.rejected_file == f"{path}.rejected"
     kept = Path(report.rejected_file).read_bytes().splitlines()
-    assert kept[:6] == bad[:6]
+    assert kept[:10] == bad[:10]
     assert len(bus.records("items.raw")) == 2
 
 
@@ -89,6 +93,19 @@ def test_events_keep_their_topic_and_take_the_present_time(tmp_path: Path) -> No
     assert report.by_topic == {"reader.clicks": 1}
     assert Click.decode(record.value) == click.model_copy(update={"at": 5_000.0})
     assert record.key == "a"
+
+
+def test_what_an_archive_holds_before_its_damage_is_published(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl.gz"
+    lines = b"".join(json.dumps(article(n)).encode() + b"\n" for n in range(3000))
+    path.write_bytes(gzip.compress(lines)[:-40])
+    bus = MemoryBus()
+    with pytest.raises(UnreadableInput, match="ends damaged"):
+        replay(
+            path, 0.0, producer=bus.producer(), clock=Fixed(), stop=threading.Event(), complain=lambda *_: None,
+        )  # fmt: skip
+    assert len(bus.records("items.raw")) > 2000
+    assert len(bus.records("items.raw")) % 500, "what waited for its batch to fill, too"
 
 
 def test_a_truncated_archive_is_an_error_with_a_cause(tmp_path: Path) -> None:

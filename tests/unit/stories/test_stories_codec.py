@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from fakes.stories import FERRY, article
 
+from frontpage.adapters.encoder import MiniLmEncoder, UseEncoder
 from frontpage.contracts.events import ArticleCard, ArticleEvent, Signals, StoryChange
 from frontpage.contracts.story_codec import article_signals, from_event, from_signals, to_event, to_signals
+from frontpage.contracts.vectors import DIMENSIONS, Vector
 from frontpage.domain.story import Change
 from frontpage.errors import UnreadableEvent
 
@@ -67,3 +71,40 @@ def test_signals_that_do_not_decode_are_unreadable(broken):
     with pytest.raises(UnreadableEvent) as error:
         from_signals(CARD, signals)
     assert error.value.cause == "invalid-signals"
+
+
+def test_a_vector_of_the_wrong_size_or_of_no_number_is_dead_lettered():
+    """One such member would stop every process that takes the mean of its story."""
+    signals = to_signals(ARTICLE)
+    whole = np.ones(DIMENSIONS["minilm-l6-v2@1"], dtype=np.float32)
+    from_signals(CARD, signals.model_copy(update={"vector": Vector.pack("minilm-l6-v2@1", whole)}))
+    for values in (whole[:-1], whole * np.float32("nan"), whole * np.float32("inf"), whole[:0]):
+        with pytest.raises(UnreadableEvent, match="a vector of"):
+            from_signals(CARD, signals.model_copy(update={"vector": Vector.pack("minilm-l6-v2@1", values)}))
+
+
+@pytest.mark.parametrize("weight", [-1.0, 1e30, 1e300])
+def test_term_weights_that_cannot_be_squared_are_dead_lettered(weight):
+    signals = to_signals(ARTICLE)
+    heavy = {**signals.terms, next(iter(signals.terms)): weight}
+    with pytest.raises(UnreadableEvent, match="term weights"):
+        from_signals(CARD, signals.model_copy(update={"terms": heavy}))
+
+
+def test_the_sizes_are_those_of_the_encoders():
+    assert {kind.version: kind.dimension for kind in (MiniLmEncoder, UseEncoder)} == DIMENSIONS
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("first_seen_at", 1.77e12), ("published_at", 1e18), ("modified_at", -1e18), ("version", 0),
+        ("article_id", "x" * 600), ("title", "x" * 3000), ("snippet", "x" * 2000),
+    ],
+)  # fmt: skip
+def test_a_card_that_cannot_be_is_dead_lettered(name, value):
+    event = ArticleEvent(card=CARD, signals=to_signals(ARTICLE), content_hash="h", fetched_url=CARD.url)
+    fields = json.loads(event.encode())
+    fields["card"][name] = value
+    with pytest.raises(UnreadableEvent):
+        ArticleEvent.decode(json.dumps(fields).encode())

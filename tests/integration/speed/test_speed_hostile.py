@@ -1,0 +1,68 @@
+"""Records that must not bend the state of a process, and a broker that is slow at a bad moment."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+import redis
+from fakes.bus import MemoryBus, MemoryConsumer
+from fakes.speed import NOW, EventClusterer, article
+
+from frontpage.adapters.bus import Outgoing
+from frontpage.contracts.events import ArticleEvent
+from frontpage.contracts.story_codec import article_signals, to_event
+from frontpage.contracts.topics import ARTICLES, STORY_CHANGES
+from frontpage.domain.story import StoryBook
+from streaming.rank.ranker import Ranker
+from streaming.trends.articles import ArticleFacts
+
+
+class Hesitant(MemoryConsumer):
+    """Every other poll comes back empty and none brings more than two records, as from a busy broker."""
+
+    turns = itertools.count()
+
+    def poll(self, max_records, timeout):
+        return super().poll(2, 0.0) if next(self.turns) % 2 else []
+
+
+class BusyBus(MemoryBus):
+    def consumer(self, group, topics, *, partitions=None, start="earliest"):
+        return Hesitant(self, group, topics, partitions, start)
+
+
+def articles(count: int) -> list[ArticleEvent]:
+    return [article(f"a{at}", event=f"event{at}", publisher=f"pub-{at}", at=NOW - 60) for at in range(count)]
+
+
+@pytest.fixture
+def bus() -> MemoryBus:
+    return BusyBus()
+
+
+def changes(events: list[ArticleEvent]) -> list[Outgoing]:
+    minds = EventClusterer(StoryBook(), 0)
+    decided = [
+        minds.decide(article_signals(event), NOW, (ARTICLES.name, 0, at), event.card) for at, event in enumerate(events)
+    ]
+    return [Outgoing(STORY_CHANGES.name, "en", to_event(c).encode(), 0) for found in decided for c in found]
+
+
+def test_a_ranker_that_starts_on_a_busy_broker_never_shows_half_of_the_log(bus: MemoryBus, valkey: str) -> None:
+    bus.producer().send(changes(articles(40)))
+    with redis.Redis.from_url(valkey) as store:
+        ranker = Ranker(bus, store, bus.transactional("ranker"), editions="en-GB")
+        ranker.restore(NOW)
+        assert ranker.cycle(NOW).stories == 40
+        bus.producer().send(changes(articles(44))[40:])
+        assert sum(ranker.catch_up(NOW) for _ in range(8)) == 4, "and it goes on from there, reading nothing twice"
+        ranker.close()
+
+
+def test_a_click_after_a_restart_on_a_busy_broker_finds_its_article(bus: MemoryBus) -> None:
+    events = articles(40)
+    bus.producer().send([Outgoing(ARTICLES.name, "en", event.encode(), 0) for event in events])
+    facts = ArticleFacts(bus)
+    assert facts.catch_up() >= 40
+    assert facts.get(events[-1].card.article_id) is not None
