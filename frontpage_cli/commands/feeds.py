@@ -1,7 +1,8 @@
 """`frontpage feeds import|export|add|list|remove|check|report`: the sources and their polling scorecard.
 
 All but `check` talk to the running system's Redis. `check` fetches one address by hand, under the same rules as the
-poller (addresses, robots.txt, limits), and says what a poll would find.
+poller (addresses, robots.txt, limits), and says what a poll would find. `add` does so, too, and looks for the feeds of
+a site when it is given a page.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from frontpage.adapters.feed_rows import FeedRow
     from frontpage.runtime import Runtime
     from frontpage.settings import Settings
+    from streaming.ingest.discovery import Discovery
     from streaming.ingest.registry import ImportReport, Registry
 
 Json = Annotated[bool, typer.Option("--json", help="JSON on standard output and nothing else")]
@@ -43,10 +46,20 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="feeds")
 
 
-def import_list(file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)], json_output: Json = False) -> None:
+def import_list(
+    file: Annotated[Path | None, typer.Argument(exists=True, dir_okay=False, help="an OPML list")] = None,
+    *,
+    default: Annotated[bool, typer.Option("--default", help="the list that ships with Frontpage")] = False,
+    json_output: Json = False,
+) -> None:
     """Add the feeds of an OPML list; feeds that are known keep their schedule."""
+    from streaming.ingest.opml import default_list
+
+    if (file is None) == (not default):
+        raise typer.BadParameter("give FILE or --default")
+    body = default_list() if file is None else file.read_bytes()
     runtime, registry = _registry()
-    _tell(registry.import_opml(file.read_bytes(), runtime.clock.now()), json_output)
+    _tell(registry.import_opml(body, runtime.clock.now()), json_output)
 
 
 def export_list(file: Annotated[Path, typer.Argument(dir_okay=False, help="where to write, - for output")]) -> None:
@@ -59,30 +72,56 @@ def export_list(file: Annotated[Path, typer.Argument(dir_okay=False, help="where
 
 
 def add(
-    url: Url,
+    url: Annotated[str, typer.Argument(help="address of a feed or sitemap, or of a site whose feeds are looked for")],
     *,
     publisher: Annotated[str | None, typer.Option(help="publisher id; default: the owner of the domain")] = None,
-    title: Annotated[str, typer.Option(help="name of the feed")] = "",
+    title: Annotated[str, typer.Option(help="name of the feed; default: its own")] = "",
     language: Annotated[str | None, typer.Option(help="BCP 47 tag, where the feed states none")] = None,
     folder: Annotated[str, typer.Option(help="place in the list, for example News/World")] = "",
     authoritative: Annotated[bool | None, typer.Option(help="poll at the short floor")] = None,
+    all_found: Annotated[bool, typer.Option("--all", help="of a site, all feeds of articles and not the best")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="say what is found and add nothing")] = False,
+    unchecked: Annotated[bool, typer.Option("--unchecked", help="add the address as it is, without a look")] = False,
     json_output: Json = False,
 ) -> None:
-    """Add one feed."""
+    """Add a feed, or the best feed of a site.
+
+    The address is read first. One that does not answer just now is added as given, with a warning; exit code 1 when
+    there is no feed or it must not be read.
+    """
+    from streaming.ingest.discovery import Found
     from streaming.ingest.registry import NewFeed
 
     runtime, registry = _registry()
-    feed = NewFeed(
-        url,
-        publisher,
-        title,
-        language,
-        authoritative=authoritative,
-        folder=tuple(part for part in folder.split("/") if part),
-    )
-    result = registry.add([feed], runtime.clock.now())
-    _tell(result, json_output)
-    if result.skipped:
+    seen = None if unchecked else asyncio.run(_discover(runtime, url))
+    wanted: list[Found] = []
+    if seen is None or seen.later:
+        wanted = [Found(url, "address")]
+    elif seen.main:
+        wanted = seen.main if all_found else seen.main[:1]
+    feeds = [
+        NewFeed(
+            one.url,
+            publisher,
+            title or one.title,
+            language,
+            kind=one.kind,
+            authoritative=authoritative,
+            folder=tuple(part for part in folder.split("/") if part),
+            site_url=one.site_url,
+        )
+        for one in wanted
+    ]
+    result = registry.add([] if dry_run else feeds, runtime.clock.now())
+    added = [] if dry_run else [one.url for one in wanted if one.url not in {address for address, _ in result.skipped}]
+    if json_output:
+        _print(_report(result) | {"chosen": added} | (_discovery(seen) if seen else {}))
+    else:
+        if seen is not None:
+            _tell_discovery(seen, added)
+        if added or result.skipped:
+            _tell(result, json_output=False)
+    if result.skipped or (seen is not None and not seen.main and not (seen.later and not dry_run)):
         raise typer.Exit(1)
 
 
@@ -150,6 +189,54 @@ def report(
     Console().print(table)
 
 
+async def _discover(runtime: Runtime, url: str) -> Discovery:
+    from streaming.ingest.discovery import discover
+    from streaming.ingest.wiring import fetch_tier
+
+    async with fetch_tier(runtime) as tier:
+        return await discover(url, tier, runtime.clock.now())
+
+
+def _discovery(seen: Discovery) -> dict[str, Any]:
+    return {
+        "url": seen.url,
+        "found": [asdict(one) | {"newest": _iso(one.newest)} for one in seen.found],
+        "missed": [{"url": url, "cause": cause} for url, cause in seen.missed],
+        "requests": seen.requests,
+        "cause": seen.cause,
+        "detail": seen.detail,
+    }
+
+
+#: How a feed was found, in words.
+_VIA = {
+    "address": "the address itself",
+    "link": "declared by the page",
+    "anchor": "linked by the page",
+    "sitemap": "sitemap",
+    "usual": "a usual place",
+}
+
+
+def _tell_discovery(seen: Discovery, added: list[str]) -> None:
+    for one in seen.found:
+        mark = "+" if one.url in added else "-"
+        newest = f", newest {_iso(one.newest)}" if one.newest is not None else ""
+        aside = ", comments or a search" if one.aside else ""
+        typer.echo(f"{mark} {one.url}  {one.title}")
+        typer.echo(f"    {_VIA[one.via]}, {one.format or one.kind}, {one.entries} items{newest}{aside}")
+        for other in one.also:
+            typer.echo(f"    also at {other}")
+    if seen.cause is None:
+        return
+    if seen.later:
+        typer.echo(f"not read now ({seen.cause}): {seen.detail}", err=True)
+        return
+    typer.echo(f"no feed ({seen.cause}): {seen.detail}", err=True)
+    for address, cause in seen.missed:
+        typer.echo(f"    {cause}: {address}", err=True)
+
+
 async def _check(settings: Settings, url: str) -> dict[str, Any]:
     from frontpage.adapters.clock import SystemClock
     from frontpage.adapters.fetch import FetchTier
@@ -197,6 +284,8 @@ async def _check(settings: Settings, url: str) -> dict[str, Any]:
             )
         except FrontpageError as error:
             found.update(cause=getattr(error, "cause", "unreadable"), detail=str(error))
+            if found["cause"] == "html":
+                found["detail"] += "; `frontpage feeds add` looks for the feeds of a page"
     return found
 
 
@@ -255,14 +344,18 @@ def _share(part: int, whole: int) -> float:
     return round(part / whole, 4) if whole else 0.0
 
 
-def _tell(result: ImportReport, json_output: bool) -> None:
+def _report(result: ImportReport) -> dict[str, Any]:
     skipped = [{"url": url, "cause": cause} for url, cause in result.skipped]
+    return {"added": result.added, "known": result.known, "publishers": result.publishers, "skipped": skipped}
+
+
+def _tell(result: ImportReport, json_output: bool) -> None:
     if json_output:
-        _print({"added": result.added, "known": result.known, "publishers": result.publishers, "skipped": skipped})
+        _print(_report(result))
         return
     typer.echo(f"{result.added} added, {result.known} known, {result.publishers} new publishers")
-    for one in skipped:
-        typer.echo(f"skipped ({one['cause']}): {one['url']}", err=True)
+    for url, cause in result.skipped:
+        typer.echo(f"skipped ({cause}): {url}", err=True)
 
 
 def _iso(at: float | None) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import resources
 from typing import Final
 
 from lxml import etree
@@ -34,6 +35,11 @@ class Outline:
     publisher_id: str | None = None
     kind: str = "feed"
     authoritative: bool = False
+
+
+def default_list() -> bytes:
+    """The list of public feeds that ships with the package; its head names source and licence."""
+    return resources.files("streaming.ingest").joinpath("default_feeds.opml").read_bytes()
 
 
 def read_opml(body: bytes) -> list[Outline]:
