@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final, Literal
 from urllib.parse import urljoin, urlsplit
 
@@ -34,6 +35,8 @@ USUAL_SITEMAPS: Final = (
 )  # fmt: skip
 #: A page that lists more is a directory; the first ones are its main feeds.
 CANDIDATES: Final = 50
+#: Candidates that are compared at all; a page of a million links is an attack.
+_LOOKED_AT: Final = 1_000
 #: So many equal items at the head of two feeds make them one feed in two formats.
 EQUAL_HEAD: Final = 3
 
@@ -41,8 +44,9 @@ EQUAL_HEAD: Final = 3
 #: alone is a section of opinions.
 _COMMENTS: Final = re.compile(
     r"/comments?(?:[/.?]|$)|[?&]feed=comments|comments[-_]?(?:feed|rss|atom)|\bcomments? (?:feed|rss|atom)\b|"
-    r"kommentar-?feed|flux des commentaires|feed de (?:los )?coment[aá]rios|feed dei commenti|reacties ?feed|yorum akışı|"
-    r"kanał z komentarzami|лента комментариев|стрічка коментарів|コメント ?フィード|评论 ?feed|迴響 ?feed|댓글 ?피드",
+    r"kommentar-?feed|flux des commentaires|feed de (?:los )?coment[aá]rios|feed dei commenti|reacties ?feed|"
+    r"yorum akışı|kanał z komentarzami|лента комментариев|стрічка коментарів|"
+    r"コメント ?フィード|评论 ?feed|迴響 ?feed|댓글 ?피드",
     re.IGNORECASE,
 )
 _SEARCH: Final = re.compile(r"/search(?:/|\?|$)|[?&](?:s|q|query|search)=", re.IGNORECASE)
@@ -70,10 +74,10 @@ def page_candidates(body: bytes, headers: Mapping[str, object], url: str) -> lis
     """
     page = load(body, headers)
     base = clean_link(page.base, url)[0] or url
-    links = [found for element in page.root.iter("link") if (found := _link(element, base))]
     home = _site(url)
-    anchors = [found for element in page.root.iter("a") if (found := _anchor(element, base, home))]
-    return ranked([*links, *anchors])
+    links = (found for element in page.root.iter("link") if (found := _link(element, base)))
+    anchors = (found for element in page.root.iter("a") if (found := _anchor(element, base, home)))
+    return ranked([*islice(links, _LOOKED_AT), *islice(anchors, _LOOKED_AT)])
 
 
 def ranked(candidates: Iterable[Candidate]) -> list[Candidate]:

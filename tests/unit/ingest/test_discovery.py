@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontpage.adapters.fetch import Fetched
-from frontpage.adapters.parse.feed_discovery import page_candidates, same_items, sitemaps_first
+from frontpage.adapters.parse.feed_discovery import CANDIDATES, page_candidates, same_items, sitemaps_first
 from frontpage.adapters.parse.readings import FeedEntry
 from frontpage.errors import FetchFailed, FetchRefused, UnreadableInput
 from streaming.ingest.discovery import REQUESTS, Discovery, discover
@@ -131,6 +131,11 @@ def test_opinions_are_no_comments_and_headlines_no_feeds():
     assert [one.aside for one in page_candidates(html(head), {}, HOME)] == [False] * 3
     body = '<a href="/a/1">How to feed a cat</a><a href="/a/2">Atom split</a><a href="/a/3">News-Feeds</a>'
     assert guess(body=body) == [("anchor", HOME + "a/3")]
+
+
+def test_a_page_of_a_hundred_thousand_links_is_looked_at_in_part():
+    body = "".join(f'<a href="/rss/{n}.xml">' for n in range(100_000))
+    assert len(page_candidates(html(body=body), {}, HOME)) == CANDIDATES
 
 
 @settings(max_examples=60)
