@@ -9,15 +9,19 @@ Keys and shapes are `contracts/views.py`'s. Not here: what is on a page (`stream
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import redis
+from pydantic import ValidationError
 
 from frontpage.adapters.redis_store import store_errors
 from frontpage.contracts.views import PAGE, PAGE_HISTORY, PAGE_LATEST, PAGES_CHANNEL, POOL, CandidatePool, PageSnapshot
 from frontpage.errors import FrontpageError, NotFound
+
+log = logging.getLogger(__name__)
 
 #: Versions kept per page: half an hour of changes to roll back to. 840 pages x 30 x 40 kB is 1 GB.
 KEPT: Final = 30
@@ -83,13 +87,17 @@ class PageStore:
         return int(value) if value else None
 
     def read(self, edition: str, section: str, version: int | None = None) -> PageSnapshot | None:
-        """One version, by default the latest; None when there is none (any more)."""
+        """One version, by default the latest; None when there is none (any more), or none that can be read."""
         version = self.latest_version(edition, section) if version is None else version
         if version is None:
             return None
         with store_errors():
             value = self._store.get(PAGE.key(edition=edition, section=section, n=version))
-        return PageSnapshot.model_validate_json(value) if value else None
+        try:
+            return PageSnapshot.model_validate_json(value) if value else None
+        except ValidationError as error:  # the next version must be able to replace it
+            log.error("page %s/%s v%d is unreadable: %.200s", edition, section, version, error)
+            return None
 
     def next_version(self, edition: str, section: str) -> int:
         """Above every version ever written: also one that was written and never pointed to."""

@@ -10,8 +10,9 @@ import json
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from pydantic import ValidationError
 
-from frontpage.errors import NotFound, UnreadableEvent
+from frontpage.errors import NotFound, UnreadableEvent, UnreadableInput
 
 if TYPE_CHECKING:
     from frontpage.contracts.views import StoryRow
@@ -85,7 +86,12 @@ def _row(runtime: Runtime, story_id: str) -> StoryRow:
         value: Any = runtime.redis.get(STORY.key(story=story_id))
         if value is None:
             break
-        row = StoryRow.model_validate_json(value)
+        try:
+            row = StoryRow.model_validate_json(value)
+        except ValidationError as error:
+            raise UnreadableInput(
+                f"the row of story {story_id} is unreadable: {error.error_count()} faults", cause="row"
+            ) from None
         if row.alias_of is None:
             return row
         story_id = row.alias_of

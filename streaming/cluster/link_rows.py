@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 import redis
+from pydantic import ValidationError
 
 from frontpage.adapters.bus import Bus, Consumer, Record
 from frontpage.adapters.redis_store import store_errors
@@ -91,7 +92,12 @@ class LinkRows:
                     value: Any = pipe.get(key)
                     if value is None:
                         return
-                    row = StoryRow.model_validate_json(value)
+                    try:
+                        row = StoryRow.model_validate_json(value)
+                    except ValidationError as error:
+                        # its story's next change writes the row anew, and with its links
+                        log.error("%s is unreadable, left as it is: %.200s", key, error)
+                        return
                     if row.alias_of:
                         key = STORY.key(story=row.alias_of)  # one hop
                         continue

@@ -91,5 +91,9 @@ class BatchViews:
         if not value:
             log.error("projection %s is named but missing", pointer.decode())
             return known
-        document = ProjectionDocument.model_validate_json(value)
-        return document.version, document.unpack()
+        try:
+            document = ProjectionDocument.model_validate_json(value)
+            return document.version, document.unpack()
+        except (ValidationError, ValueError) as error:
+            log.error("projection %s is unreadable: %.200s", pointer.decode(), error)
+            return known

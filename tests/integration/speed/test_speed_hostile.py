@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 import redis
 from fakes.bus import MemoryBus, MemoryConsumer
 from fakes.speed import NOW, EventClusterer, article
 
 from frontpage.adapters.bus import Outgoing
-from frontpage.contracts.events import ArticleEvent
+from frontpage.adapters.pages import PageStore
+from frontpage.contracts.batch_views import projection_pointer
+from frontpage.contracts.events import ArticleEvent, StoryLink
 from frontpage.contracts.story_codec import article_signals, to_event
-from frontpage.contracts.topics import ARTICLES, STORY_CHANGES
+from frontpage.contracts.topics import ARTICLES, STORY_CHANGES, STORY_LINKS
+from frontpage.contracts.views import PAGE, PAGE_LATEST, PROJECTION, STORY, VERSIONS
 from frontpage.domain.story import StoryBook
+from streaming.cluster.link_rows import LinkRows
+from streaming.rank.batch_views import BatchViews
 from streaming.rank.ranker import Ranker
 from streaming.trends.articles import ArticleFacts
 
@@ -58,6 +64,31 @@ def test_a_ranker_that_starts_on_a_busy_broker_never_shows_half_of_the_log(bus: 
         bus.producer().send(changes(articles(44))[40:])
         assert sum(ranker.catch_up(NOW) for _ in range(8)) == 4, "and it goes on from there, reading nothing twice"
         ranker.close()
+
+
+def test_damaged_rows_in_redis_stop_neither_store_nor_ranker(valkey: str) -> None:
+    """As after an upgrade that tightened a contract: what cannot be read is replaced when its time comes."""
+    bus = MemoryBus()
+    bus.producer().send(changes(articles(3)))
+    link = StoryLink(link_id="l", left="sa", left_language="en", right="sb", right_language="de", score=1.0, at=NOW)
+    bus.producer().send([Outgoing(STORY_LINKS.name, "sa", link.encode(), 0)])
+    with redis.Redis.from_url(valkey) as store:
+        store.set(STORY.key(story="sa"), b'{"story_id": 5}')
+        LinkRows(bus, store).refresh()
+        assert store.get(STORY.key(story="sa")) == b'{"story_id": 5}'
+
+        store.set(PAGE_LATEST.key(edition="en-GB", section="top"), 7)
+        store.set(PAGE.key(edition="en-GB", section="top", n=7), b"{}")
+        ranker = Ranker(bus, store, bus.transactional("ranker"), editions="en-GB")
+        ranker.restore(NOW)
+        ranker.cycle(NOW)
+        page = PageStore(store).read("en-GB", "top")
+        assert page is not None
+        assert (page.version, len(page.cards)) == (8, 3)
+
+        store.hset(VERSIONS.key(), projection_pointer("some@1"), "p1")
+        store.set(PROJECTION.key(version="p1"), b'{"version": 5}')
+        assert BatchViews(store).project("some@1", np.ones(4, dtype=np.float32)) is not None
 
 
 def test_a_click_after_a_restart_on_a_busy_broker_finds_its_article(bus: MemoryBus) -> None:
