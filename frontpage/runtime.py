@@ -78,6 +78,14 @@ def endpoints(settings: Settings) -> dict[str, str]:
     return {str(k): str(v) for k, v in found.items()}
 
 
+def resolver(settings: Settings) -> str | None:
+    """Where made-up hosts resolve: as set; in a demo's directory, to the sample world that it plays."""
+    port = endpoints(settings).get("world_port")
+    if settings.resolver or settings.profile == "production" or not port or not (settings.var / "demo").exists():
+        return settings.resolver
+    return f"127.0.0.1:{port}"
+
+
 def addresses(settings: Settings) -> tuple[str, str]:
     """(Kafka bootstrap, Redis URL); raises ConfigurationError when nothing is configured and nothing runs."""
     embedded = endpoints(settings)

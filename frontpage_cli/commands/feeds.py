@@ -243,15 +243,16 @@ async def _check(settings: Settings, url: str) -> dict[str, Any]:
     from frontpage.adapters.fetch_addresses import Gate, ResolverMap
     from frontpage.adapters.fetch_budget import NoBudget
     from frontpage.adapters.parse.feeds import read_any
+    from frontpage.runtime import resolver
 
     found: dict[str, Any] = {
         "url": url, "final_url": None, "moved_to": None, "status": None, "bytes": 0, "format": None, "title": None,
         "language": None, "entries": 0, "newest": None, "etag": None, "last_modified": None, "hub": None,
         "problems": [], "cause": None, "detail": None,
     }  # fmt: skip
-    mapped = ResolverMap.parse(settings.resolver) if settings.resolver else None
+    made_up = resolver(settings)
     tier = FetchTier(
-        Gate(mapped),
+        Gate(ResolverMap.parse(made_up) if made_up else None),
         NoBudget(),
         SystemClock(),
         contact=settings.operator_contact,

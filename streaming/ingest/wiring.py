@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from frontpage.adapters.fetch import FetchTier
 from frontpage.adapters.fetch_addresses import Gate, ResolverMap
 from frontpage.adapters.fetch_budget import RedisBudget
+from frontpage.runtime import resolver
 
 if TYPE_CHECKING:
     from frontpage.runtime import Runtime
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
 def fetch_tier(runtime: Runtime) -> FetchTier:
     """Call inside a running event loop. The resolver map applies only where the settings allow it (development)."""
     settings = runtime.settings
-    mapped = ResolverMap.parse(settings.resolver) if settings.resolver else None
+    made_up = resolver(settings)
     return FetchTier(
-        Gate(mapped),
+        Gate(ResolverMap.parse(made_up) if made_up else None),
         RedisBudget(runtime.redis, runtime.clock),
         runtime.clock,
         store=runtime.redis,
