@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pydantic import ByteSize, TypeAdapter
 
 from frontpage.contracts import topics, views
 from frontpage.settings import Settings
@@ -30,6 +31,19 @@ def environment_name(field: str) -> str:
 @pytest.mark.parametrize("field", sorted(Settings.model_fields))
 def test_every_setting_is_in_the_readme(field: str) -> None:
     assert f"`{environment_name(field)}`" in README
+
+
+@pytest.mark.parametrize("field", sorted(Settings.model_fields))
+def test_the_readme_gives_the_default_of_every_number_and_word(field: str) -> None:
+    default = Settings.model_fields[field].default
+    told = re.search(rf"^\| `{environment_name(field)}` \| ([^|]*) \|", README, re.MULTILINE)
+    assert told is not None
+    if isinstance(default, ByteSize):
+        assert TypeAdapter(ByteSize).validate_python(told[1]) == default
+    elif isinstance(default, int | float):
+        assert float(told[1].removesuffix(" (free)")) == default
+    elif isinstance(default, str) and default and "://" not in default:
+        assert told[1] == default
 
 
 def test_readme_names_no_setting_that_does_not_exist() -> None:
