@@ -31,8 +31,9 @@ from frontpage.settings import Settings
 from frontpage_cli.system.parts import BY_NAME, Addresses, Part, choose_addresses, chosen, programs
 
 Say = Callable[[str], None]
-#: Real seconds until a part must answer: loading torch and the encoders takes 15 to 40 s on two busy cores.
-PATIENCE: Final = 180.0
+#: Real seconds until a part must answer. Loading torch and the encoders takes 15 to 40 s on two busy cores; enrich
+#: answered after 120 to 178 s where a load of 20 stood on them. What crashes is told at once (`CRASHES`).
+PATIENCE: Final = 600.0
 #: Real seconds until Kafka must answer: 3 s on an idle machine, more after a hard stop or beside a busy one.
 SERVICE_PATIENCE: Final = 60.0
 #: A part that was started so many times and still does not answer will not.
