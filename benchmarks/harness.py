@@ -6,6 +6,7 @@ in `benchmarks/targets.toml`: [name], then `figure = { min | max, source }`. Fig
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
@@ -23,7 +24,7 @@ RESULTS = HERE / "results"
 
 
 def machine() -> dict[str, str | int | float]:
-    """Processor, cores, memory (GiB), load before the run, system and Python."""
+    """Processor, its speed at this moment, cores, memory (GiB), load before the run, system and Python."""
     model = next(
         (
             line.split(":", 1)[1].strip()
@@ -37,11 +38,20 @@ def machine() -> dict[str, str | int | float]:
     return {
         "processor": model,
         "cores": os.cpu_count() or 0,
+        "sha256_mb_s": round(hashing_speed()),
         "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
         "load_1m": round(os.getloadavg()[0], 2),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
     }
+
+
+def hashing_speed() -> float:
+    """MB a second that one core hashes with SHA-256: shared machines change their speed from hour to hour."""
+    block, began = bytes(16 << 20), time.perf_counter()
+    for _ in range(4):
+        hashlib.sha256(block).digest()
+    return 4 * len(block) / 1e6 / (time.perf_counter() - began)
 
 
 def record(name: str, figures: Mapping[str, float], notes: str = "", results: Path = RESULTS) -> Path:
