@@ -6,7 +6,7 @@ import dagster as dg
 
 from assets import show
 from assets.system import System
-from batch import publish, ranker, upkeep
+from batch import erasure, publish, ranker, upkeep
 from frontpage.contracts import tables
 
 GROUP: Final = "serving"
@@ -55,7 +55,18 @@ def proposals(system: dg.ResourceParam[System]) -> dg.MaterializeResult[None]:
 
 
 @dg.asset(
+    key=["upkeep", "deletions"], group_name="upkeep", owners=["team:data"], kinds={"deltalake"},
+    description="Rows of readers who asked to be forgotten leave every table; VACUUM then removes them from history.",
+)  # fmt: skip
+def upkeep_deletions(system: dg.ResourceParam[System]) -> dg.MaterializeResult[None]:
+    """Requests are the `delete` events that have reached bronze."""
+    done = erasure.run(system.spark(), system.lake())
+    return dg.MaterializeResult(metadata=show.rows(sum(r["rows deleted"] for r in done)) | {"tables": show.table(done)})
+
+
+@dg.asset(
     key=["upkeep", "tables"], group_name="upkeep", owners=["team:data"], kinds={"deltalake"},
+    deps=[dg.AssetKey(["upkeep", "deletions"])],
     description="OPTIMIZE joins small files, VACUUM removes those that no version of the last week needs.",
 )  # fmt: skip
 def upkeep_tables(system: dg.ResourceParam[System]) -> dg.MaterializeResult[None]:

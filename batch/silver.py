@@ -142,7 +142,13 @@ def refine(spark: SparkSession, lake: Lake, source: str, transform: Callable[[Da
     """
     table, _ = BRONZE[source]
     path = lakes.ensure(spark, lake, table)
-    stream = spark.readStream.format("delta").option("maxFilesPerTrigger", 1_000).load(path)
+    stream = (
+        spark.readStream.format("delta")
+        .option("maxFilesPerTrigger", 1_000)
+        # bronze only grows, but for readers who asked to be forgotten (`erasure.py`)
+        .option("skipChangeCommits", "true")
+        .load(path)
+    )
 
     def apply(rows: DataFrame, number: int) -> None:
         with lakes.cached(rows) as batch_rows:

@@ -32,7 +32,9 @@ TRAIN: Final = dg.define_asset_job(
 EVERYTHING: Final = dg.define_asset_job(
     "everything", dg.AssetSelection.all() - _groups("upkeep"), description="All tables and views once, in order."
 )
-UPKEEP: Final = dg.define_asset_job("upkeep", _groups("upkeep"), description="OPTIMIZE and VACUUM of all tables.")
+UPKEEP: Final = dg.define_asset_job(
+    "upkeep", _groups("upkeep"), description="Reader deletions, then OPTIMIZE and VACUUM of all tables."
+)
 JOBS: Final = (REFRESH, RECLUSTER, TRAIN, EVERYTHING, UPKEEP)
 
 
