@@ -160,7 +160,7 @@ class StoryChange(Event):
 
     schema_name: ClassVar[str] = "story.changes"
     change_id: str
-    sequence: int
+    sequence: int = Field(ge=1, le=1 << 53)
     language: str
     kind: ChangeKind
     story_id: str

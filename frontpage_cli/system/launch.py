@@ -170,7 +170,9 @@ def _wait_services(manager: Supervisor, row: dict[str, str]) -> None:
             if not manager.running():
                 raise ServiceUnavailable("the process manager was stopped meanwhile") from None
             if time.monotonic() > deadline:
-                raise
+                why = f"{manager.last_words('kafka', 1)[:200]}; `frontpage doctor` looks for the cause"
+                told = f"Kafka does not answer on {row['kafka']} after {SERVICE_PATIENCE:.0f} s: {why}"
+                raise ServiceUnavailable(told) from None
 
 
 def _wait_parts(manager: Supervisor, row: dict[str, str], parts: list[Part], say: Say, told: set[str]) -> None:

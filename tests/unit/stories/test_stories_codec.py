@@ -108,3 +108,12 @@ def test_a_card_that_cannot_be_is_dead_lettered(name, value):
     fields["card"][name] = value
     with pytest.raises(UnreadableEvent):
         ArticleEvent.decode(json.dumps(fields).encode())
+
+
+@pytest.mark.parametrize("sequence", [0, -1, 10**18])
+def test_a_sequence_that_cannot_be_is_dead_lettered(sequence):
+    """Consumers pass over what is behind them: one absurd number would make them pass over everything."""
+    event = to_event(Change("c1", 7, "en", "assign", "s1", 5.0, article=ARTICLE, card=CARD))
+    fields = json.loads(event.encode()) | {"sequence": sequence}
+    with pytest.raises(UnreadableEvent):
+        StoryChange.decode(json.dumps(fields).encode())
