@@ -60,10 +60,12 @@ class MergeWork:
 
     def handle(self, records: list[Record]) -> list[Outgoing]:
         """Merge a batch of partials into one set of trends."""
-        good, out = decoded(records, TrendPartial, PROCESS, self._clock.now())
+        now = self._clock.now()
+        good, out = decoded(records, TrendPartial, PROCESS, now)
         for _, partial in good:
             known = self._partials.get(partial.partition)
-            if known is None or partial.window_end >= known.window_end - STALE:
+            # one from the future is of before a replay set the clock back: it must not outlive that
+            if known is None or partial.window_end >= known.window_end - STALE or known.window_end > now + STALE:
                 self._partials[partial.partition] = partial
         if not good:
             return out

@@ -10,18 +10,20 @@ import redis
 from fakes.bus import MemoryBus, MemoryConsumer
 from fakes.speed import NOW, EventClusterer, article
 
-from frontpage.adapters.bus import Outgoing
+from frontpage.adapters.bus import Outgoing, Record
 from frontpage.adapters.pages import PageStore
 from frontpage.contracts.batch_views import projection_pointer
 from frontpage.contracts.events import ArticleEvent, StoryLink
+from frontpage.contracts.rank_events import TrendHot, TrendPartial
 from frontpage.contracts.story_codec import article_signals, to_event
-from frontpage.contracts.topics import ARTICLES, STORY_CHANGES, STORY_LINKS
-from frontpage.contracts.views import PAGE, PAGE_LATEST, PROJECTION, STORY, VERSIONS
+from frontpage.contracts.topics import ARTICLES, STORY_CHANGES, STORY_LINKS, TRENDS_PARTIALS
+from frontpage.contracts.views import PAGE, PAGE_LATEST, PROJECTION, STORY, TRENDS, VERSIONS
 from frontpage.domain.story import StoryBook
 from streaming.cluster.link_rows import LinkRows
 from streaming.rank.batch_views import BatchViews
 from streaming.rank.ranker import Ranker
 from streaming.trends.articles import ArticleFacts
+from streaming.trends.merge import MergeWork
 
 
 class Hesitant(MemoryConsumer):
@@ -31,6 +33,14 @@ class Hesitant(MemoryConsumer):
 
     def poll(self, max_records, timeout):
         return super().poll(2, 0.0) if next(self.turns) % 2 else []
+
+
+class Still:
+    def now(self) -> float:
+        return NOW
+
+    def real_seconds(self, virtual_seconds: float) -> float:
+        return virtual_seconds
 
 
 class BusyBus(MemoryBus):
@@ -97,3 +107,15 @@ def test_a_click_after_a_restart_on_a_busy_broker_finds_its_article(bus: MemoryB
     facts = ArticleFacts(bus)
     assert facts.catch_up() >= 40
     assert facts.get(events[-1].card.article_id) is not None
+
+
+def test_trends_go_on_after_a_replay_has_set_the_clock_back(valkey: str) -> None:
+    with redis.Redis.from_url(valkey) as store:
+        work = MergeWork(store, Still())
+        for story, window_end in (("future", NOW + 2 * 86_400), ("s", NOW), ("s", NOW + 10)):
+            partial = TrendPartial(partition=0, window_end=window_end, rows=[("a", story, "p", "en-GB", 9, 9)])
+            work.handle([Record(TRENDS_PARTIALS.name, 0, 0, None, partial.encode(), NOW)])
+        hot = TrendHot.decode(store.get(TRENDS.key(edition="en-GB")))
+        assert hot is not None
+        assert [each for each, *_ in hot.stories] == ["s"]
+        assert hot.window_end == NOW + 10
