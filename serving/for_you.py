@@ -46,7 +46,7 @@ from serving.metrics import Metrics
 from serving.model import ModelHolder
 from serving.pages_memory import PageMemory
 from serving.pool import Pool
-from serving.problems import ProblemError
+from serving.problems import NothingRanked, ProblemError
 from serving.readers import Readers, ReaderState
 from serving.sending import EventSender
 from serving.words import REASONS, pretty
@@ -301,12 +301,12 @@ class ForYou:
         return REASONS.get(item.reason, REASONS["coverage"]).format(subject=subject)
 
     def _top_stories(self, edition: str | None, limit: int, why: str) -> Feed:
-        """The labelled stand-in; raises ServiceUnavailable when there is no page either."""
+        """The labelled stand-in; raises NothingRanked when there is no page either."""
         self.metrics.degraded.labels(why).inc()
         known = edition or next(iter(self.memory.editions()), "")
         page = self.memory.page(known, "top")
         if page is None:
-            raise ServiceUnavailable("no stories are ranked yet")
+            raise NothingRanked
         return Feed(
             edition=known, label="Top stories", degraded=why, generated_at=iso(page.snapshot.generated_at),
             items=list(page.cards[:limit]),

@@ -39,6 +39,13 @@ class ProblemError(Exception):
         self.errors = errors
 
 
+class NothingRanked(ServiceUnavailable):
+    """There should be a page and is none: not a store's fault, and nothing that the caller did wrong."""
+
+    def __init__(self) -> None:
+        super().__init__("nothing here is younger than an hour: ranking has not begun, or has stopped")
+
+
 def as_problem(error: Exception) -> ProblemError:
     """The problem for any exception; an unforeseen one becomes a bare 500 and is logged by its caller."""
     match error:
@@ -48,6 +55,8 @@ def as_problem(error: Exception) -> ProblemError:
             return ProblemError(404, "not-found", str(error))
         case UnreadableInput():
             return ProblemError(400, error.cause, str(error))
+        case NothingRanked():
+            return ProblemError(503, "no-fresh-page", str(error), headers={"Retry-After": "5"})
         case ServiceUnavailable():
             return ProblemError(503, "service-unavailable", "a store does not answer", headers={"Retry-After": "5"})
         case RequestValidationError():

@@ -55,7 +55,9 @@ class ArticleRef(Shape):
 
 
 class StoryCard(Shape):
-    """A story in a list. `sources` counts distinct publishers, `more_sources` those besides the top article's."""
+    """A story in a list. `sources` counts distinct publishers with a report of their own (a reprint is none),
+    `more_sources` those besides the top article's.
+    """
 
     story_id: str
     cluster_id: str

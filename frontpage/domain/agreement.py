@@ -1,4 +1,4 @@
-"""B-cubed agreement of two groupings of the same items: how far online stories and the re-clustering are alike.
+"""Agreement of two groupings of the same items: how far online stories and the re-clustering, or labels, are alike.
 
 Precision of an item is the share of its group in `found` that shares its group in `truth`; recall the reverse; figures
 are means over items (Bagga and Baldwin 1998). Not for judging against labels with weights (benchmarks/evaluate.py).
@@ -36,3 +36,15 @@ def b_cubed(found: Mapping[str, str], truth: Mapping[str, str]) -> Agreement:
     precision = sum(count * count / left[group] for (group, _), count in both.items()) / len(items)
     recall = sum(count * count / right[group] for (_, group), count in both.items()) / len(items)
     return Agreement(precision, recall)
+
+
+def pairwise(found: Mapping[str, str], truth: Mapping[str, str]) -> Agreement:
+    """The same over unordered pairs: of those together in `found`, the share together in `truth`, and the reverse."""
+    items = found.keys() & truth.keys()
+    both = _pairs(Counter((found[item], truth[item]) for item in items))
+    left, right = _pairs(Counter(found[i] for i in items)), _pairs(Counter(truth[i] for i in items))
+    return Agreement(both / left if left else 1.0, both / right if right else 1.0)
+
+
+def _pairs(groups: Counter[str] | Counter[tuple[str, str]]) -> float:
+    return sum(size * (size - 1) / 2 for size in groups.values())

@@ -1,6 +1,6 @@
-"""`frontpage cluster`, `frontpage similarity` and `inspect pair`: the clusterer's own code over files.
+"""`frontpage cluster`, `similarity`, `eval clustering` and `inspect pair`: the clusterer's own code over files.
 
-`inspect_pair` is mounted under `inspect` by that group's module.
+`inspect_pair` is mounted under `inspect` by that group's module; `evaluation` is the group that `train.py` shares.
 """
 
 from __future__ import annotations
@@ -8,18 +8,31 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
     from frontpage.adapters.encoder import EncoderSet
+    from frontpage.domain.story import StoryBook
 
 
 def register(app: typer.Typer) -> None:
-    """Add `cluster` and `similarity`."""
+    """Add `cluster`, `similarity` and `eval clustering`."""
     app.command("cluster")(cluster)
     app.command("similarity")(similarity)
+    evaluation(app).command("clustering")(eval_clustering)
+
+
+def evaluation(app: typer.Typer) -> typer.Typer:
+    """The `eval` group of `app`, made when it is not there yet."""
+    found = [group.typer_instance for group in app.registered_groups if group.name == "eval"]
+    if found and found[0] is not None:
+        return found[0]
+    group = typer.Typer(no_args_is_help=True, help="Judge models on what they have not seen.")
+    group.callback()(lambda: None)
+    app.add_typer(group, name="eval")
+    return group
 
 
 def cluster(
@@ -28,18 +41,7 @@ def cluster(
     repair: Annotated[bool, typer.Option("--repair", help="add the fast repair and the 48-hour re-clustering")] = False,
 ) -> None:
     """Group a file of articles into stories, in the order given; a null time decides nothing."""
-    from frontpage.adapters.article_file import encode_rows, read_rows
-    from frontpage.adapters.story_models import policy_for
-    from frontpage.domain.batch_clustering import cluster_all
-    from frontpage.errors import UnreadableInput
-
-    rows = list(read_rows(articles))
-    seen: set[str] = set()
-    for row in rows:
-        if row["id"] in seen:
-            raise UnreadableInput(f"{articles}: id {row['id']!r:.60} occurs twice", cause="duplicate-id")
-        seen.add(row["id"])
-    book = cluster_all(encode_rows(rows, _encoders()), policy_for, repaired=repair)
+    rows, book = _clustered(articles, repair)
     with open(out, "w", encoding="utf-8") as stream:
         for row in rows:
             story = book.story_of_article(row["id"])
@@ -51,6 +53,37 @@ def cluster(
             }
             stream.write(json.dumps(line) + "\n")
     typer.echo(f"{len(rows)} articles, {len(book.stories)} stories", err=True)
+
+
+def eval_clustering(
+    articles: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="articles with their true `story`")],
+    repair: Annotated[bool, typer.Option("--repair", help="add the fast repair and the 48-hour re-clustering")] = False,
+    json_output: Annotated[bool, typer.Option("--json", help="JSON on standard output and nothing else")] = False,
+) -> None:
+    """B-cubed and pair precision, recall and F1 of the present clusterer on a labelled file; rows without a label are
+    clustered and not counted.
+    """
+    from frontpage.adapters.article_file import read_json_rows
+    from frontpage.domain.agreement import b_cubed, pairwise
+    from frontpage.errors import UnreadableInput
+
+    truth = {str(row.get("id")): str(row["story"]) for row in read_json_rows(articles) if row.get("story") is not None}
+    if not truth:
+        raise UnreadableInput(f"{articles}: no row has a `story`", cause="no-labels")
+    rows, book = _clustered(articles, repair)
+    found = {row["id"]: story.story_id for row in rows if (story := book.story_of_article(row["id"])) is not None}
+    # an article that is in no story stands alone
+    found |= {row["id"]: f"alone {row['id']}" for row in rows if row["id"] not in found}
+    figures: dict[str, float] = {"articles": len(truth), "stories": len(set(truth.values()))}
+    figures["found_stories"] = len({found[id] for id in truth})
+    for name, agreement in (("b_cubed", b_cubed(found, truth)), ("pair", pairwise(found, truth))):
+        for part in ("precision", "recall", "f1"):
+            figures[f"{name}_{part}"] = round(getattr(agreement, part), 4)
+    if json_output:
+        sys.stdout.write(json.dumps(figures) + "\n")
+    else:
+        for name, value in figures.items():
+            typer.echo(f"{name:<20} {value}")
 
 
 def similarity(
@@ -89,6 +122,22 @@ def inspect_pair(
     found = rate_pairs([(left, right)], _encoders())[0]
     answer = {"copy": found.copy, "same_story": found.same_story, "score": found.score, "signals": found.signals}
     sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+
+
+def _clustered(articles: Path, repair: bool) -> tuple[list[dict[str, Any]], StoryBook]:
+    """The rows of a file and their stories; raises UnreadableInput (`duplicate-id` and what reading raises)."""
+    from frontpage.adapters.article_file import encode_rows, read_rows
+    from frontpage.adapters.story_models import policy_for
+    from frontpage.domain.batch_clustering import cluster_all
+    from frontpage.errors import UnreadableInput
+
+    rows = list(read_rows(articles))
+    seen: set[str] = set()
+    for row in rows:
+        if row["id"] in seen:
+            raise UnreadableInput(f"{articles}: id {row['id']!r:.60} occurs twice", cause="duplicate-id")
+        seen.add(row["id"])
+    return rows, cluster_all(encode_rows(rows, _encoders()), policy_for, repaired=repair)
 
 
 def _encoders() -> EncoderSet:

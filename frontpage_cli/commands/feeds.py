@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from frontpage.errors import FrontpageError
+from frontpage.errors import FrontpageError, NotFound
 
 if TYPE_CHECKING:
     from frontpage.adapters.feed_rows import FeedRow
@@ -90,9 +90,12 @@ def add(
     there is no feed or it must not be read.
     """
     from streaming.ingest.discovery import Found
+    from streaming.ingest.publishers import PublisherBook
     from streaming.ingest.registry import NewFeed
 
     runtime, registry = _registry()
+    if publisher is not None and PublisherBook(runtime.redis).get(publisher) is None:
+        raise NotFound(f"no publisher {publisher}; `frontpage publishers list` shows them")
     seen = None if unchecked else asyncio.run(_discover(runtime, url))
     wanted: list[Found] = []
     if seen is None or seen.later:

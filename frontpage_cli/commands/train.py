@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from frontpage.errors import FrontpageError, NotFound
+from frontpage_cli.commands.cluster import evaluation
 
 Json = Annotated[bool, typer.Option("--json", help="JSON on standard output and nothing else")]
 
@@ -21,13 +22,7 @@ def register(app: typer.Typer) -> None:
     training.callback()(lambda: None)
     training.command("ranker")(train_ranker)
     app.add_typer(training, name="train")
-    found = [group.typer_instance for group in app.registered_groups if group.name == "eval"]
-    evaluation = found[0] if found and found[0] is not None else None
-    if evaluation is None:
-        evaluation = typer.Typer(no_args_is_help=True, help="Judge models on what they have not seen.")
-        evaluation.callback()(lambda: None)
-        app.add_typer(evaluation, name="eval")
-    evaluation.command("ranker")(eval_ranker)
+    evaluation(app).command("ranker")(eval_ranker)
 
 
 def train_ranker(

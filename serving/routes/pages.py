@@ -14,7 +14,7 @@ from frontpage.domain.tokens import KeyRing
 from frontpage.errors import NotFound, UnreadableInput
 from serving.pages_memory import LoadedPage
 from serving.pool import place_key
-from serving.problems import ProblemError
+from serving.problems import NothingRanked, ProblemError
 from serving.render import FEED_TYPES, Body, json_body
 from serving.shared import LISTS, LOCAL, answer, refuse_credentials
 from serving.state import Serving, serving_of
@@ -39,14 +39,8 @@ def known_edition(edition: str) -> Edition:
     return EDITIONS[edition]
 
 
-def not_ranked() -> ProblemError:
-    """There should be a page and is none: not a store's fault, and nothing that the caller did wrong."""
-    detail = "nothing here is younger than an hour: ranking has not begun, or has stopped"
-    return ProblemError(503, "no-fresh-page", detail, headers={"Retry-After": "5"})
-
-
 def loaded(serving: Serving, edition: str, section: str) -> LoadedPage:
-    """The page; NotFound when there can be none, `not_ranked` when there should be one."""
+    """The page; NotFound when there can be none, NothingRanked when there should be one."""
     known_edition(edition)
     if section not in SECTIONS:
         raise NotFound("no such section, see /v1/editions")
@@ -55,7 +49,7 @@ def loaded(serving: Serving, edition: str, section: str) -> LoadedPage:
         if edition in serving.memory.editions() and (edition, section) not in serving.memory.pages:
             raise NotFound("this edition has no such section now, see /v1/editions")
         serving.metrics.degraded.labels("no-page").inc()
-        raise not_ranked()
+        raise NothingRanked
     if page.stale_minutes is not None:
         serving.metrics.degraded.labels("stale-page").inc()
     return page
@@ -99,7 +93,7 @@ def local(request: Request, serving: Parts, edition: str, place: str) -> Respons
     key = place_key(name)[:80]
     result = serving.memory.local_cards(edition, key)
     if result is None:
-        raise not_ranked()
+        raise NothingRanked
     made_at, cards = result
     if not cards:
         raise NotFound("no stories of this place now")
@@ -161,7 +155,7 @@ def topic(  # noqa: PLR0917 - the framework passes them by name
     found = known_edition(edition)
     rows = serving.memory.topic_cards(edition, name)
     if rows is None:
-        raise not_ranked()
+        raise NothingRanked
     if not rows:
         raise NotFound("no stories of this topic now")
     if suffix:
@@ -197,4 +191,4 @@ def _read_cursor(ring: KeyRing, cursor: str, edition: str, topic_id: str) -> tup
     raise ProblemError(400, "bad-cursor", "this cursor belongs to another list")
 
 
-__all__ = ["Body", "known_edition", "loaded", "not_ranked", "router", "split_suffix", "stale_age", "topic_name"]
+__all__ = ["Body", "known_edition", "loaded", "router", "split_suffix", "stale_age", "topic_name"]

@@ -10,7 +10,8 @@ from fastapi.responses import RedirectResponse, Response
 from frontpage.domain.editions import DEFAULT_EDITION, EDITIONS
 from frontpage.errors import NotFound
 from serving.pool import place_key
-from serving.routes.pages import known_edition, loaded, not_ranked, stale_age, topic_name
+from serving.problems import NothingRanked
+from serving.routes.pages import known_edition, loaded, stale_age, topic_name
 from serving.routes.stories import moved
 from serving.shared import LISTS, LOCAL, STORIES, answer, refuse_credentials
 from serving.state import Serving, serving_of
@@ -59,7 +60,7 @@ def local(request: Request, serving: Parts, edition: str, place: str) -> Respons
     key = place_key(place)[:80]
     result = serving.memory.local_cards(edition, key)
     if result is None:
-        raise not_ranked()
+        raise NothingRanked
     made_at, cards = result
     if not cards:
         raise NotFound("no stories of this place now")
@@ -76,7 +77,7 @@ def topic(request: Request, serving: Parts, edition: str, topic_id: str) -> Resp
     found = known_edition(edition)
     rows = serving.memory.topic_cards(edition, topic_id)
     if rows is None:
-        raise not_ranked()
+        raise NothingRanked
     if not rows:
         raise NotFound("no stories of this topic now")
     body = serving.sheets.listing(

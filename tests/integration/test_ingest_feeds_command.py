@@ -73,6 +73,8 @@ def test_add_list_remove_and_report(run, monkeypatch):
     run("remove", "https://paper.example/feed")
     assert json.loads(run("list", "--json")) == []
     run("add", "file:///etc/passwd", code=1)
+    run("add", "https://other.example/feed", "--publisher", "nosuch", code=1)
+    assert json.loads(run("list", "--json")) == [], "a publisher that does not exist is no wish for another one"
     run("report", "--by", "colour", code=2)
 
 

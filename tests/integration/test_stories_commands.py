@@ -53,6 +53,27 @@ def test_cluster_groups_a_file(tmp_path, run, extra):
     assert [found[key]["copy_of"] for key in "abcd"] == [None, None, "a", None]
 
 
+def test_eval_clustering_judges_against_the_labels_of_the_file(tmp_path, run):
+    labels = {"a": "ferry", "b": "budget", "c": "ferry"}  # d has no label: clustered, not counted
+    write(
+        tmp_path / "in.jsonl", [line | ({"story": labels[line["id"]]} if line["id"] in labels else {}) for line in ROWS]
+    )
+    result = run("eval", "clustering", tmp_path / "in.jsonl", "--json")
+    assert result.exit_code == 0, result.output
+    figures = json.loads(result.stdout)
+    assert (figures["articles"], figures["stories"], figures["found_stories"]) == (3, 2, 2)
+    assert figures["b_cubed_f1"] == figures["pair_precision"] == figures["pair_recall"] == 1.0
+    write(tmp_path / "in.jsonl", [line | {"story": "all"} for line in ROWS])
+    figures = json.loads(run("eval", "clustering", tmp_path / "in.jsonl", "--json").stdout)
+    # a, c and d are one story, b another: 3 of 6 pairs, and per article 3/4 three times and 1/4 once
+    assert (figures["pair_precision"], figures["pair_recall"]) == (1.0, 0.5)
+    assert figures["b_cubed_recall"] == 0.625
+    write(tmp_path / "in.jsonl", ROWS)
+    refused = run("eval", "clustering", tmp_path / "in.jsonl")
+    assert isinstance(refused.exception, UnreadableInput)
+    assert refused.exception.cause == "no-labels"
+
+
 def test_similarity_rates_pairs(tmp_path, run):
     pairs = write(tmp_path / "pairs.jsonl", [{"id1": "a", "id2": "c"}, {"id1": "a", "id2": "b"}])
     result = run("similarity", pairs, "--articles", write(tmp_path / "a.jsonl", ROWS), "--out", tmp_path / "o.jsonl")
