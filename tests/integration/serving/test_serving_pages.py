@@ -6,7 +6,7 @@ import time
 import feedparser
 import pytest
 from fakes.pages import PAPERS
-from fakes.serving_app import NOW
+from fakes.serving_app import NOW, bearer
 
 from frontpage.contracts.views import PAGE, PAGE_LATEST, PUBLISHER, Publisher
 
@@ -140,6 +140,10 @@ def test_a_stalled_ranker_shows_the_age_and_after_an_hour_nothing(world):
     world.clock.at = NOW + 3_601
     gone = world.client.get("/v1/editions/en-US/top")
     assert (gone.status_code, gone.headers["content-type"]) == (503, "application/problem+json")
+    world.serving.memory.pools.clear()
+    for_you = world.client.get("/v1/feed", headers=bearer("ann"))
+    assert for_you.status_code == 503
+    assert for_you.json()["type"].endswith("no-fresh-page"), "no store is away: nothing is ranked"
     world.day.publish(world.day.cards, generated_at=world.clock.at)
     world.serving.memory.refresh()
     assert world.client.get("/v1/editions/en-US/top").json()["stale"] is False
