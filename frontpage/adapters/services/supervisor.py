@@ -23,13 +23,17 @@ from typing import Any, Final
 
 import psutil
 
-from frontpage.errors import ServiceUnavailable
+from frontpage.errors import ConfigurationError, ServiceUnavailable
 
 MARK: Final = "FRONTPAGE_SYSTEM"
 #: Real seconds a process has to end after SIGTERM before its group is killed.
 STOP_WAIT: Final = 20
 #: Unix socket paths are limited to 108 bytes (Linux).
 _LONGEST_SOCKET: Final = 100
+#: supervisord expands the percent sign, Valkey's configuration the quotes and the backslash, Kafka's the comma;
+#: what follows a space and one of two characters is a comment to supervisord.
+_COMMENTS: Final = (" ;", " #")
+_UNUSABLE: Final = "%\"'\\,"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,17 @@ class Supervisor:
             return False
 
     def launch(self, programs: Sequence[Program]) -> None:
-        """Start supervisord with these programs, none of them running yet. Raises ServiceUnavailable."""
+        """Start supervisord with these programs, none of them running yet.
+
+        Raises ServiceUnavailable, and ConfigurationError for a directory that they cannot work in.
+        """
+        path = str(self.directory)
+        foul = sorted({c for c in path if c in _UNUSABLE or not c.isprintable()} | {c for c in _COMMENTS if c in path})
+        if foul:
+            raise ConfigurationError(
+                f"FRONTPAGE_VAR: {str(self.directory.parent)!r} has {' '.join(map(repr, foul))} in its name,"
+                " which the embedded services cannot work with: choose another directory"
+            )
         self.logs.mkdir(parents=True, exist_ok=True)
         config = self.directory / "supervisord.conf"
         config.write_text(self._config(programs), encoding="utf-8")

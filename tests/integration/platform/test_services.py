@@ -18,7 +18,8 @@ from running import RunningSystem, wait_for
 from frontpage.adapters.bus import Outgoing
 from frontpage.adapters.kafka_bus import KafkaBus
 from frontpage.adapters.redis_store import store_errors
-from frontpage.errors import StoreFull
+from frontpage.adapters.services.supervisor import Supervisor
+from frontpage.errors import ConfigurationError, StoreFull
 
 
 @pytest.fixture
@@ -167,3 +168,18 @@ def test_two_ups_do_not_end_each_other_and_down_ends_an_up_at_work(system: Runni
         assert "stopped meanwhile" in late.result().stderr.strip().splitlines()[-1]
         assert "Traceback" not in late.result().stderr
     assert system.processes() == []
+
+
+@pytest.mark.parametrize("character", ["%", '"', "'", "\\", ",", "\n", " ;", " #"])
+def test_a_directory_that_services_cannot_work_in_is_refused_in_one_line(tmp_path: Path, character: str) -> None:
+    manager = Supervisor(tmp_path / f"a{character}b" / "supervisor")
+    with pytest.raises(ConfigurationError, match="FRONTPAGE_VAR") as caught:
+        manager.launch([])
+    assert "\n" not in str(caught.value)
+    assert not manager.running()
+
+
+def test_a_directory_may_have_spaces_and_letters_of_any_script(tmp_path: Path, jar_cache: Path) -> None:
+    with RunningSystem(tmp_path / "ein; Ort für נתונים", jar_cache) as system:
+        system.up("services")
+        assert {name for name, part in system.parts().items() if part["ready"]} == {"valkey", "kafka"}
