@@ -9,7 +9,8 @@ which offsets went in: the watermark of the rows read, not a time.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +24,7 @@ from frontpage.adapters.lake import Lake
 from frontpage.contracts import profiles as rows_of
 from frontpage.contracts.reader_events import Click, ReaderEvent
 from frontpage.contracts.tables import ARTICLES, BRONZE, READER_PROFILES, VECTOR_PROJECTION
+from frontpage.contracts.vectors import DIMENSIONS as SIZES
 from frontpage.domain.ids import digest
 from frontpage.domain.profile import (
     DIMENSIONS,
@@ -66,6 +68,18 @@ def fit(vectors: Floats) -> tuple[Floats, float]:
     return matrix, float(values[order].sum() / max(float(values.sum()), 1e-12))
 
 
+def comparable(packed: Sequence[bytes], encoder: str) -> Floats:
+    """float32 [n, d]: the vectors of the encoder's size (of most vectors', where it is not known) that are numbers.
+
+    The lake keeps what was on the topic, also what the speed layer refused.
+    """
+    usual = Counter(map(len, packed)).most_common(1)[0][0] if packed else 0
+    width = 4 * SIZES[encoder] if encoder in SIZES else usual
+    found = [np.frombuffer(value, dtype="<f4") for value in packed if len(value) == width]
+    finite = [vector for vector in found if np.isfinite(vector).all()]
+    return np.stack(finite) if finite else np.zeros((0, width // 4), dtype=np.float32)
+
+
 def fit_projections(spark: SparkSession, lake: Lake, now: float, *, force: bool = False) -> dict[str, str]:
     """Fit where an encoder has none or its articles have doubled; {encoder: current version} after it."""
     from pyspark.sql import functions as F
@@ -78,8 +92,9 @@ def fit_projections(spark: SparkSession, lake: Lake, now: float, *, force: bool 
             continue
         sample = articles.where(F.col("encoder") == encoder).orderBy(F.xxhash64("article_id")).limit(MAX_VECTORS)
         packed = [bytes(r["vector"]) for r in sample.select("vector").collect()]
-        width = max(map(len, packed))
-        vectors = np.stack([np.frombuffer(value, dtype="<f4") for value in packed if len(value) == width])
+        vectors = comparable(packed, encoder)
+        if len(vectors) < MIN_VECTORS:
+            continue
         matrix, explained = fit(vectors)
         version = f"{encoder}/svd64@{digest(matrix.tobytes().hex(), 8)}"
         fitted = (version, encoder, int(matrix.shape[0]), matrix.astype("<f4").tobytes(), number, explained, now)

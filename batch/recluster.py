@@ -95,8 +95,8 @@ def build(spark: SparkSession, lake: Lake, now: float) -> dict[str, int]:
     bronze = lakes.read(spark, lake, BRONZE["articles"][0]).where(F.col("cause").isNull())
     articles = (
         bronze.withColumn("article_id", F.get_json_object(value, "$.card.article_id"))
-        .withColumn("version", F.get_json_object(value, "$.card.version").cast("int"))
-        .withColumn("first_seen_at", F.get_json_object(value, "$.card.first_seen_at").cast("double"))
+        .withColumn("version", F.get_json_object(value, "$.card.version").try_cast("int"))
+        .withColumn("first_seen_at", F.get_json_object(value, "$.card.first_seen_at").try_cast("double"))
         .where(F.col("first_seen_at") >= now - WINDOW)
         .groupBy("article_id")
         .agg(F.max_by("value", F.struct("version", "offset")).alias("value"))

@@ -67,7 +67,7 @@ def build(spark: SparkSession, lake: Lake) -> dict[str, int]:
     from pyspark.sql import functions as F
 
     bronze = lakes.read(spark, lake, BRONZE["story_changes"][0]).where(F.col("cause").isNull())
-    timed = bronze.withColumn("at", F.get_json_object(F.col("value").cast("string"), "$.at").cast("double"))
+    timed = bronze.withColumn("at", F.get_json_object(F.col("value").cast("string"), "$.at").try_cast("double"))
     latest = timed.agg(F.max("at")).first()
     if latest is None or latest[0] is None:
         return dict.fromkeys((table.id for table in _TABLES.values()), 0)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from batch.gold_profiles import comparable
 from frontpage.domain.features import (
     INDEX,
     NAMES,
@@ -72,3 +73,12 @@ def test_fallback_decays_as_the_tiers_document_says():
     assert fallback_score(0.8, math.log(2) / 0.5, articles_1h=21) == pytest.approx(0.4)  # breaking: about 1.4 h
     assert fallback_score(0.8, math.log(2) / 0.02, topics=("obituary",)) == pytest.approx(0.4)  # evergreen: 35 h
     assert fallback_score(0.8, -5.0) == pytest.approx(0.8), "a future article is not better than a new one"
+
+
+def test_only_vectors_of_the_encoders_size_are_fitted():
+    """One vector of another size, which the topic may hold, would decide the size of the matrix."""
+    good = np.ones(384, dtype="<f4").tobytes()
+    packed = [good, np.ones(56_250, dtype="<f4").tobytes(), good[:-4], b"", np.full(384, np.nan, "<f4").tobytes(), good]
+    assert comparable(packed, "minilm-l6-v2@1").shape == (2, 384)
+    assert comparable([b"1234" * 3, b"1234" * 3, b"1234" * 900], "another@1").shape == (2, 3)
+    assert comparable([], "another@1").shape == (0, 0)
