@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,8 @@ from frontpage.domain.schedule import FeedState, boosted
 
 if TYPE_CHECKING:
     import redis
+
+log = logging.getLogger(__name__)
 
 #: "partitioned across 32 workers" (personalised-feed document).
 PARTITIONS: Final = 32
@@ -116,14 +119,21 @@ class FeedRows:
         return next(self.get_many([feed_id]), None)
 
     def get_many(self, feed_ids: Sequence[str]) -> Iterator[FeedRow]:
-        """The feeds that exist, in the order asked."""
+        """The feeds that exist, in the order asked. A row that cannot be read is logged and left out: it must stop
+        no other feed, and adding the feed again mends it.
+        """
         if not feed_ids:
             return
         with store_errors():
             values: list[Any] = self._store.mget([FEED.key(feed=feed) for feed in feed_ids])
-        for value in values:
+        for feed, value in zip(feed_ids, values, strict=True):
             if value is not None:
-                yield FeedRow.decode(value)
+                try:
+                    row = FeedRow.decode(value)
+                except (ValueError, TypeError, KeyError, AttributeError) as error:
+                    log.error("feed %s has a damaged row: %.200s", feed, error)
+                    continue
+                yield row
 
     def remove(self, feed_id: str) -> bool:
         """Forget a feed; False when there was none."""

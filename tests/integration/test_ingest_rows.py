@@ -44,6 +44,21 @@ class TestFeedRows:
         raw = feed(1).encode().replace(b'"state":{', b'"state":{"from_the_future":1,')
         assert FeedRow.decode(raw).state == feed(1).state
 
+    @pytest.mark.parametrize("damage", [b"not json", b"[]", b"{}", b'{"source": {}, "state": {}}', b"\xff", b"null"])
+    def test_a_damaged_row_stops_no_other_feed(self, store, damage):
+        rows = FeedRows(store)
+        for number in (1, 2, 3):
+            rows.put(feed(number))
+        store.set(f"feed:{feed(2).source.feed_id}", damage)
+        whole = {feed(1).source.feed_id, feed(3).source.feed_id}
+        assert {row.source.feed_id for row in rows.claim(NOW, 100, lease=60.0)} == whole
+        assert {row.source.feed_id for row in rows.all()} == whole
+        assert rows.get(feed(2).source.feed_id) is None
+        rows.put(feed(2, 5.0))
+        mended = rows.get(feed(2).source.feed_id)
+        assert mended is not None, "adding it again mends it"
+        assert mended.state == feed(2, 5.0).state
+
     def test_due_feeds_are_claimed_once_and_come_back_when_the_worker_dies(self, store):
         rows = FeedRows(store)
         for number in range(100):
