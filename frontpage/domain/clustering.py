@@ -193,7 +193,9 @@ class Clusterer:
     ) -> tuple[str | None, str | None, float | None, Evidence]:
         """`(story or None, original of a copy or None, score, evidence)`."""
         for other in index.alike(prepared):
-            if sure(prepared.article, other.article) and self.book.story_of.get(other.article.article_id):
+            if not self.book.story_of.get(other.article.article_id) or not sure(prepared.article, other.article):
+                continue
+            if not policy.scorer.told_apart(prepared, other):
                 evidence: Evidence = {"why": "same text", "nearest": other.article.article_id}
                 return self.book.story_of[other.article.article_id], self._root(other), CLIP, evidence
         candidates = index.nearest(prepared.article.vector, NEAREST)
@@ -203,7 +205,8 @@ class Clusterer:
             return None, None, None, {}
         others = [member for _, member in members]
         table = policy.scorer.features(prepared, others)
-        logits = np.clip(policy.scorer.judge(prepared, others, table), -CLIP, CLIP)
+        plain = policy.scorer.plain(table)
+        logits = np.clip(policy.scorer.judge(prepared, others, table, plain), -CLIP, CLIP)
         copies = policy.copies.logits(prepared, others, table)
         likest = int(np.argmax(copies))
         if copies[likest] > policy.copies.threshold and logits[likest] > COPY_FLOOR:
@@ -213,7 +216,8 @@ class Clusterer:
         for row, (story_id, _) in enumerate(members):
             rows.setdefault(story_id, []).append(row)
         samples = [[others[row] for row in found] for found in rows.values()]
-        fits = policy.stories.logits(story_rows(prepared, [index.open[key] for key in rows], samples, logits))
+        stories = [index.open[key] for key in rows]
+        fits = policy.stories.logits(story_rows(prepared, stories, samples, logits, plain))
         at = int(np.argmax(fits))
         best, score = list(rows)[at], float(fits[at])
         if score <= policy.join:

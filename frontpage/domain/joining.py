@@ -47,16 +47,25 @@ class StoryScorer:
 
 
 def story_rows(
-    one: Prepared, stories: Sequence[Open], samples: Sequence[Sequence[Prepared]], log_odds: Floats
+    one: Prepared,
+    stories: Sequence[Open],
+    samples: Sequence[Sequence[Prepared]],
+    log_odds: Floats,
+    plain: Floats | None = None,
 ) -> Matrix:
     """float32 [n, len(STORY_FEATURES)] of an article against candidate stories.
 
-    `samples` are the members of each that it was compared with (never itself), `log_odds` theirs, joined.
+    `samples` are the members of each that it was compared with (never itself), `log_odds` theirs, joined; `plain` those
+    before look-alikes were told apart, which is how far a story's like usually are: that one of them is told apart
+    makes no other stand out.
     """
     table = np.zeros((len(stories), len(STORY_FEATURES)), dtype=np.float32)
     start = 0
+    like = np.zeros(len(stories), dtype=np.float32)
     for row, (story, sample) in enumerate(zip(stories, samples, strict=True)):
         clipped = np.sort(np.clip(log_odds[start : start + len(sample)], -CLIP, CLIP))
+        before = log_odds if plain is None else plain
+        like[row] = np.clip(before[start : start + len(sample)], -CLIP, CLIP).mean()
         start += len(sample)
         table[row, 0], table[row, 1], table[row, 2] = clipped.mean(), clipped[-1], clipped[-3:].mean()
         vector = one.article.vector
@@ -68,7 +77,7 @@ def story_rows(
         table[row, 7] = len(sample) == 1
     means = table[:, 0]
     for row in range(len(stories)):
-        others = np.delete(means, row)
+        others = np.delete(like, row)
         padded = np.append(others, np.full(max(0, _OTHERS - len(others)), _UNRELATED, dtype=np.float32))
         table[row, 8] = means[row] - np.median(padded)
     return table

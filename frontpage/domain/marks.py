@@ -88,6 +88,19 @@ def day_marks(text: str) -> frozenset[str]:
     return frozenset(marks)
 
 
+def days_differ(left: frozenset[str], right: frozenset[str]) -> bool:
+    """Whether two texts name other days: a weekday and a date may be one day, and so say nothing of each other."""
+    if not left.isdisjoint(right):
+        return False
+    kinds = [{mark[0] for mark in side} for side in (left, right)]
+    return not kinds[0].isdisjoint(kinds[1])
+
+
+def is_date_word(word: str) -> bool:
+    """Whether a folded word names a weekday or a month: capitalised, and no name."""
+    return word in _WEEKDAYS or word in _MONTHS
+
+
 def name_words(title: str, lead: str) -> list[str]:
     """Folded capitalised words, those that begin a sentence left out of the lead; [] for scripts without capitals."""
     names = [word for word in _CAPITALISED.findall(title) if word[0].isupper()]

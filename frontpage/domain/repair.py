@@ -79,9 +79,12 @@ def fits(policy: Policy, index: StoryIndex, one: Prepared, stories: Sequence[str
     values = np.full(len(stories), -CLIP, dtype=np.float32)
     held = [at for at, sample in enumerate(samples) if sample]
     if held:
-        log_odds = policy.scorer.logits(one, [member for at in held for member in samples[at]])
-        open_stories = [index.open[stories[at]] for at in held]
-        values[held] = policy.stories.logits(story_rows(one, open_stories, [samples[at] for at in held], log_odds))
+        members = [member for at in held for member in samples[at]]
+        table = policy.scorer.features(one, members)
+        plain = policy.scorer.plain(table)
+        log_odds = policy.scorer.judge(one, members, table, plain)
+        open_stories, beside = [index.open[stories[at]] for at in held], [samples[at] for at in held]
+        values[held] = policy.stories.logits(story_rows(one, open_stories, beside, log_odds, plain))
     return values
 
 

@@ -17,7 +17,9 @@ import numpy.typing as npt
 
 from frontpage.domain.article import ArticleSignals
 from frontpage.domain.fingerprint import MINHASH_SIZE
-from frontpage.domain.templates import Headline, headline, penalty
+from frontpage.domain.marks import is_date_word
+from frontpage.domain.subjects import MIN_WORDS, SHARED, Subjects, akin, contradiction, subjects
+from frontpage.domain.templates import Headline, headline, penalty, same_beginning
 from frontpage.domain.terms import Floats, Ids, TermWeights, hash_tokens, term_ids, tokens, weigh
 
 Matrix = npt.NDArray[np.float32]
@@ -83,6 +85,7 @@ class Prepared:
     names_idf: Floats
     names: Floats
     headline: Headline
+    subjects: Subjects
 
 
 class PairScorer:
@@ -108,6 +111,9 @@ class PairScorer:
         mean, deviation = 0.0, 1.0
         if self.background is not None and len(article.vector) == self.background.centres.shape[1]:
             mean, deviation = self.background.scale(article.vector)
+        rare = [word for word, new in zip(words, unknown, strict=True) if new]
+        taken = headline(article.core, rare, _recurring(article))
+        named = sorted(word for word in taken.names if taken.cased and not is_date_word(word))
         return Prepared(
             article=article,
             mean=mean,
@@ -120,7 +126,14 @@ class PairScorer:
             terms=weigh(article.counts, self.weights.idf(article.terms)),
             names_idf=names_idf,
             names=weigh(None, names_idf),
-            headline=headline(article.core, [word for word, new in zip(words, unknown, strict=True) if new]),
+            headline=taken,
+            subjects=subjects(
+                np.unique(term_ids(hash_tokens(named))),
+                article.names,
+                self.weights.idf,
+                known=np.union1d(article.head, article.terms),
+                telling=taken.telling and not (len(named) < 2 and article.language in _SYLLABIC),
+            ),
         )
 
     def features(self, one: Prepared, others: Sequence[Prepared]) -> Matrix:
@@ -189,14 +202,44 @@ class PairScorer:
             return np.empty(0, dtype=np.float32)
         return self.judge(one, others, self.features(one, others))
 
-    def judge(self, one: Prepared, others: Sequence[Prepared], table: Matrix) -> Floats:
-        """`logits` for a table of features that has been computed already."""
+    def plain(self, table: Matrix) -> Floats:
+        """float32 [n]: log-odds by features and time alone, look-alike templates not held apart."""
         values = self.model.logits(table[:, self._columns])
         values -= np.float32(LATER) * np.maximum(table[:, 18] - np.float32(_SAME_DAY), 0.0)
-        for row in np.flatnonzero((table[:, 3] > _LOOKALIKE) | (table[:, 2] > _LOOKALIKE)):
-            other = others[int(row)]
-            values[row] -= penalty(one.headline, other.headline, one.article, other.article)
         return values
+
+    def judge(self, one: Prepared, others: Sequence[Prepared], table: Matrix, plain: Floats | None = None) -> Floats:
+        """`logits` for a table of features, and its `plain` log-odds, that have been computed already."""
+        values = self.plain(table) if plain is None else plain.copy()
+        for row in np.flatnonzero(values > _HOPELESS):
+            values[row] -= self.lost(one, others[int(row)], table[row])
+        return values
+
+    def told_apart(self, one: Prepared, other: Prepared) -> bool:
+        """Whether something says that two texts of equal wording are one template about two things."""
+        return self.lost(one, other, self.features(one, [other])[0]) > 0.0
+
+    @staticmethod
+    def lost(one: Prepared, other: Prepared, row: Floats) -> float:
+        """Log-odds that a pair loses by what tells it apart; `row` is its row of features."""
+        alike = row[3] > _LOOKALIKE or row[2] > _LOOKALIKE
+        lost = penalty(one.headline, other.headline, one.article, other.article) if alike else 0.0
+        if lost or min(one.article.words, other.article.words) < MIN_WORDS:
+            return lost
+        left, right = one.headline, other.headline
+        scores_differ = bool(left.scores and right.scores and left.scores.isdisjoint(right.scores))
+        versions = row[10] > 0.5 and same_beginning(one.article, other.article)
+        if row[8] >= SHARED and not scores_differ and not versions:
+            return 0.0
+        lost = contradiction(
+            one.subjects,
+            other.subjects,
+            names=float(row[8]),
+            numbers_differ=bool(row[13]),
+            scores_differ=scores_differ,
+            versions=versions,
+        )
+        return 0.0 if lost and akin(left.names, right.names) else lost
 
 
 #: Log-odds lost for each unit of ln(1 + hours / 6) apart beyond a day: 0.9 after two days, 3.9 after 17. Set by hand:
@@ -205,6 +248,16 @@ LATER: Final = 1.5
 _SAME_DAY: Final = float(np.log1p(4.0))
 #: Title cosine above which two titles may be one template with another name in it.
 _LOOKALIKE: Final = 0.3
+#: Languages written in syllables, where a single capital is less than a name.
+_SYLLABIC: Final = frozenset({"vi"})
+#: Log-odds below which nothing more need be said against a pair.
+_HOPELESS: Final = -6.0
+
+
+def _recurring(article: ArticleSignals) -> Ids:
+    """Term ids that the article has more than once, in title and text together."""
+    found: Ids = article.terms[article.counts > 1.0]
+    return found
 
 
 def _shared(ids: Ids, others: Sequence[Ids]) -> tuple[Any, Any, Any]:

@@ -105,6 +105,8 @@ class TermWeights:
     """
 
     PRIOR: Final = 1_000
+    #: A first handful of documents is no sample: a word of the only one seen so far is not a word of all.
+    FEW: Final = 20.0
 
     def __init__(self, documents: int = 0, ids: Ids | None = None, counts: Ids | None = None) -> None:
         self.documents = documents
@@ -131,7 +133,7 @@ class TermWeights:
         if self._seen:
             frequency = frequency + self._online(ids)
         scale = max(documents, self.PRIOR)
-        value = np.log((scale + 1.0) / (frequency * (scale / max(documents, 1.0)) + 0.5))
+        value = np.log((scale + 1.0) / (frequency * (scale / max(documents, self.FEW)) + 0.5))
         return np.maximum(value, 0.0).astype(np.float32)
 
     def table(self) -> tuple[Ids, Ids]:

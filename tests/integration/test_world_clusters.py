@@ -2,7 +2,7 @@
 
 The window holds match reports, closing reports and weather, which are one template and another event each. B-cubed F1
 was .94 to .98 here with the scorers tried so far, so the floor of .9 notices a change of texts or clusterer that loses
-quality. That look-alikes stay apart is the aim and is not reached yet; it stays here as an expected failure.
+quality.
 """
 
 from __future__ import annotations
@@ -57,10 +57,6 @@ def test_stories_are_found(outcome: tuple[list[dict], dict[str, dict]]) -> None:
     assert 2 * precision * recall / (precision + recall) >= 0.9, (precision, recall)
 
 
-@pytest.mark.xfail(
-    strict=False,
-    reason="not reached: 10 to 32 of the 42 look-alike events share a story, depending on the trained scorer",
-)
 def test_look_alikes_stay_apart(outcome: tuple[list[dict], dict[str, dict]]) -> None:
     """A story may hold several reports of one match, never several matches, towns or closing reports."""
     rows, found = outcome
