@@ -49,8 +49,9 @@ BURST_REAL: Final = 70.0
 PATIENCE: Final = 900.0
 #: Groups whose backlog decides whether news has come through.
 PIPELINE: Final = (ITEMS_RAW.name, ARTICLES.name, STORY_CHANGES.name)
-#: What has to run while the quiet hours pass.
-GATHERING: Final = ("poller", "enrich", "writer", "store")
+#: What has to run while the quiet hours pass. Serving is where hubs confirm subscriptions: a poller that begins without
+#: it asks too early, and is pushed nothing until it asks again.
+GATHERING: Final = ("serving", "poller", "enrich", "writer", "store")
 STATE: Final = ("kafka", "valkey", "lake", "dagster", "spark", "models", "thumbs")
 JOB: Final = "everything"
 
@@ -128,7 +129,7 @@ class Demo:
         up(self._settings, GATHERING, self._tell.say, world=True)
 
     def open(self) -> None:
-        """Ranking and pages: while two days pass in a minute nobody would read them."""
+        """Ranking: while two days pass in a minute nobody would read its pages."""
         up(self._settings, ["speed", "serving"], self._tell.say, world=True)
 
     def quiet_hours(self) -> None:
