@@ -17,7 +17,6 @@ import random
 import tempfile
 import time
 import tomllib
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -29,6 +28,7 @@ from frontpage.adapters.article_file import encode_rows
 from frontpage.adapters.encoder import Encoder, EncoderSet, MiniLmEncoder, UseEncoder
 from frontpage.adapters.pair_rater import rate_pairs
 from frontpage.adapters.story_models import policy_for
+from frontpage.domain.agreement import b_cubed, pairwise
 from frontpage.domain.article import ArticleSignals
 from frontpage.domain.batch_clustering import cluster_all
 from frontpage.domain.story import StoryBook
@@ -110,17 +110,14 @@ def flatten(table: dict[str, Any], prefix: str = "") -> dict[str, float]:
 
 def scores(gold: dict[str, str], predicted: dict[str, str]) -> dict[str, float]:
     """B-cubed (Bagga and Baldwin 1998) and pair precision and recall."""
-    both = Counter((gold[key], predicted[key]) for key in gold)
-    by_gold, by_predicted = Counter(gold.values()), Counter(predicted[key] for key in gold)
-    precision = sum(n * n / by_predicted[p] for (_, p), n in both.items()) / len(gold)
-    recall = sum(n * n / by_gold[g] for (g, _), n in both.items()) / len(gold)
-    hit, made, due = (sum(n * (n - 1) / 2 for n in counts.values()) for counts in (both, by_predicted, by_gold))
+    groups = {key: predicted[key] for key in gold}
+    items, pairs = b_cubed(groups, gold), pairwise(groups, gold)
     return {
-        "b3_precision": precision,
-        "b3_recall": recall,
-        "b3_f1": 2 * precision * recall / (precision + recall),
-        "pair_precision": hit / made if made else 1.0,
-        "pair_recall": hit / due if due else 1.0,
+        "b3_precision": items.precision,
+        "b3_recall": items.recall,
+        "b3_f1": items.f1,
+        "pair_precision": pairs.precision,
+        "pair_recall": pairs.recall,
     }
 
 

@@ -58,7 +58,17 @@ def held(lake, table) -> list[tuple[str | None, float]]:  # noqa: F811
 
 @pytest.fixture
 def filled(spark, lake):  # noqa: F811
-    receive(spark, lake, "events", [*(event(*row) for row in HISTORY), event("ann", ASKED, "delete"), b"not json"])
+    receive(
+        spark,
+        lake,
+        "events",
+        [
+            *(event(*row) for row in HISTORY),
+            event("ann", ASKED, "delete"),
+            b"not json",
+            b'{"reader": "ann", "at": "soon"}',
+        ],
+    )
     receive(spark, lake, "clicks", [click(*row) for row in HISTORY])
     refine(spark, lake)
     return lake
@@ -67,7 +77,7 @@ def filled(spark, lake):  # noqa: F811
 def test_rows_up_to_the_request_go_and_nothing_else(spark, filled):  # noqa: F811
     assert len(held(filled, tables.CLICKS)) == len(held(filled, tables.IMPRESSIONS)) == len(HISTORY)
     first = {row["table"]: row["rows deleted"] for row in erasure.run(spark, filled)}
-    assert first == {"bronze/clicks": 2, "bronze/events": 2, "silver/clicks": 2, "silver/impressions": 2}
+    assert first == {"bronze/clicks": 2, "bronze/events": 3, "silver/clicks": 2, "silver/impressions": 2}
     assert held(filled, tables.CLICKS) == held(filled, tables.IMPRESSIONS) == KEPT
     bronze = [row["value"] for row in lakes.read_arrow(filled, tables.BRONZE["events"][0]).to_pylist()]
     assert sum(b'"ann"' in value for value in bronze) == 2, "the request itself and what came after it"
