@@ -8,7 +8,7 @@ replaying the changes rebuilds the same book; a story id is never used again. No
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from frontpage.domain.article import ArticleSignals
@@ -17,6 +17,8 @@ ChangeKind = Literal["create", "assign", "update", "move", "merge", "split", "cl
 Evidence = Mapping[str, float | str | list[str]]
 #: Seconds in one bucket of the coverage counts (design: originals per 5 minutes).
 BUCKET: Final = 300.0
+#: Seconds for which articles of closed stories are remembered: as long as their topic may bring them again (3 days).
+MEMORY: Final = 3 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,7 @@ class StoryBook:
     """The open stories of one partition, moved only by `apply`.
 
     stories: open stories by id. aliases: merged id -> survivor, always one hop. story_of: article id -> story id.
+    departed: article of a closed story -> when it closed, for `MEMORY`: a late repeat must not start a story anew.
     sequence: that of the last applied change, 0 before the first.
     """
 
@@ -124,6 +127,7 @@ class StoryBook:
         self.stories: dict[str, Story] = {}
         self.aliases: dict[str, str] = {}
         self.story_of: dict[str, str] = {}
+        self.departed: dict[str, float] = {}
         self.sequence = 0
 
     def resolve(self, story_id: str) -> str:
@@ -209,8 +213,7 @@ class StoryBook:
                 continue
             member = origin.remove(article_id)
             if member is not None:
-                member.evidence = change.evidence or member.evidence
-                target.add(member)
+                target.add(replace(member, evidence=change.evidence or member.evidence))
                 self.story_of[article_id] = target.story_id
                 if origin not in touched:
                     touched.append(origin)
@@ -246,6 +249,9 @@ class StoryBook:
         story.closed = True
         for article_id in story.members:
             self.story_of.pop(article_id, None)
+            self.departed[article_id] = change.at
+        while self.departed and (first := next(iter(self.departed.items())))[1] < change.at - MEMORY:
+            del self.departed[first[0]]
         for alias in [alias for alias, target in self.aliases.items() if target == story.story_id]:
             del self.aliases[alias]
         return [story]

@@ -130,6 +130,8 @@ class PartitionWriter:
         card = event.card
         if card.version > 1 and card.first_seen_at < now - WINDOW and card.article_id not in self.book.story_of:
             return []  # a correction to an article whose story left the window starts no story
+        if self.book.departed.get(card.article_id, float("inf")) <= now:
+            return []  # nor does a repeat of one
         changes = self.clusterer.decide(article_signals(event), now, source, card)
         trace = {**event.trace, "clustered": now}
         return [self._outgoing(to_event(change, trace, event.signals.quality)) for change in changes]

@@ -150,6 +150,9 @@ def test_a_story_is_closed_when_it_left_the_window(bus: MemoryBus):
     Tenures(bus, clock, 0, minds=EventClusterer, repair_interval=600, beat=beat).serve(lambda: None, stop)
     assert [change.kind for change in changes(bus)] == ["create", "close"]
     assert rebuild(bus, 0).stories == {}
+    send(bus, article("1", event="quake"))
+    serve(bus, clock)
+    assert len(changes(bus)) == 2, "a late repeat of its article starts no story"
 
 
 def test_a_correction_to_an_article_whose_story_is_gone_starts_no_story(bus: MemoryBus):
