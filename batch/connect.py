@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from frontpage.adapters.lake import Lake
 from frontpage.adapters.services.jars import spark_jars
 from frontpage.adapters.spark import SparkConfig
+from frontpage.runtime import lake_of
 from frontpage.settings import Settings
 
-
-def lake_of(settings: Settings) -> Lake:
-    """LAKE_URI, or `lake` under the state folder."""
-    return Lake(settings.lake_uri or str((settings.var / "lake").resolve()))
+__all__ = ["lake_of", "spark_of"]
 
 
 def spark_of(settings: Settings) -> SparkConfig:

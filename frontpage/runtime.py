@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from frontpage.adapters.clock import Clock, ReplayClock
 from frontpage.adapters.kafka_bus import KafkaBus
+from frontpage.adapters.lake import Lake
 from frontpage.adapters.redis_store import open_redis, store_errors
 from frontpage.contracts.views import HEARTBEAT
 from frontpage.errors import ConfigurationError, FrontpageError, ServiceUnavailable
@@ -95,6 +96,11 @@ def addresses(settings: Settings) -> tuple[str, str]:
         missing = "KAFKA_BOOTSTRAP_SERVERS" if not bootstrap else "REDIS_URL"
         raise ConfigurationError(f"no {missing}, and no system was started here: run `frontpage up` first")
     return bootstrap, url
+
+
+def lake_of(settings: Settings) -> Lake:
+    """LAKE_URI, or `lake` under the state folder."""
+    return Lake(settings.lake_uri or str((settings.var / "lake").resolve()))
 
 
 def connect(settings: Settings) -> Runtime:

@@ -31,7 +31,7 @@ from frontpage.domain.story import Change, Story, StoryBook
 from frontpage.errors import FrontpageError, UnreadableEvent
 from frontpage.runtime import Runtime, run_process
 from streaming.cluster.link_rows import LinkRows
-from streaming.cluster.writer import read_changes
+from streaming.cluster.rebuild import read_changes
 
 log = logging.getLogger(__name__)
 

@@ -5,19 +5,21 @@ fences any earlier holder), rebuilds its stories from `story.changes`, and then 
 and input offsets commit together. Whatever goes wrong, the tenure ends and the next one starts from the log again:
 that is slower than undoing, and it cannot be wrong. A second process started the same way is a warm standby.
 
-Not here: how decisions are made (`frontpage/domain/clustering.py`), rows for readers (`store.py`).
+Not here: how decisions are made (`frontpage/domain/clustering.py`), how a book is rebuilt (`rebuild.py`) and saved
+(`snapshots.py`), rows for readers (`store.py`).
 Run: `python -m streaming.cluster.writer [--partitions 0,3]` (all by default).
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import logging
 import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from frontpage.adapters.bus import Bus, Outgoing, Record
@@ -25,13 +27,16 @@ from frontpage.adapters.clock import Clock
 from frontpage.adapters.lease import HeldLease
 from frontpage.adapters.loop import FIRST_BACKOFF, LONGEST_BACKOFF, dead_letter
 from frontpage.contracts.events import ArticleEvent, StoryChange, StoryProposal
-from frontpage.contracts.story_codec import article_signals, from_event, to_event, to_proposal
+from frontpage.contracts.story_codec import article_signals, to_event, to_proposal
 from frontpage.contracts.topics import ARTICLES, STORY_CHANGES, STORY_PROPOSALS
 from frontpage.domain.clustering import Clusterer
 from frontpage.domain.languages import LANGUAGE_PARTITIONS, PARTITION_OF
 from frontpage.domain.story import Change, StoryBook
 from frontpage.errors import Fenced, ServiceUnavailable, UnreadableEvent
-from frontpage.runtime import Runtime, run_process
+from frontpage.runtime import Runtime, lake_of, run_process
+from streaming.cluster import snapshots
+from streaming.cluster.rebuild import Archive, Follower, archive_of
+from streaming.cluster.snapshots import Snapshots
 
 log = logging.getLogger(__name__)
 
@@ -140,52 +145,39 @@ class PartitionWriter:
         return Outgoing(STORY_CHANGES.name, change.language, change.encode(), self._partition)
 
 
-def rebuild(bus: Bus, partition: int) -> StoryBook:
-    """The partition's book from the whole of `story.changes` that is kept (7 days, the window is 2)."""
-    end = bus.end_offsets(STORY_CHANGES.name).get(partition, 0)
-    book = StoryBook()
-    for change in read_changes(bus.read(STORY_CHANGES.name, partition, 0, end)):
-        if book.sequence and change.sequence > book.sequence + 1:
-            log.error("story.changes/%d: sequence jumps from %d to %d", partition, book.sequence, change.sequence)
-        book.apply(change)
-    return book
-
-
-def read_changes(records: Iterable[Record]) -> Iterable[Change]:
-    """The readable changes among `records`; an unreadable one is logged: its consumers dead-letter it."""
-    for record in records:
-        try:
-            event = StoryChange.decode(record.value)
-            if event is not None:
-                yield from_event(event)
-        except UnreadableEvent as error:
-            log.error("%s: %s", _place(record), error)
-
-
 class Tenures:
     """Takes the lease of a partition, serves, and starts over after any failure until told to stop."""
 
     def __init__(
         self, bus: Bus, clock: Clock, partition: int, *, minds: Minds, repair_interval: float,
-        beat: Callable[[int, StoryBook], None] | None = None,
+        beat: Callable[[int, StoryBook], None] | None = None, archive: Archive | None = None,
+        snapshot_every: int = snapshots.EVERY,
     ) -> None:  # fmt: skip
         self._bus, self._clock, self._partition = bus, clock, partition
         self._minds = minds
         self._repair_interval = repair_interval
         self._beat = beat
+        self._archive = archive
+        self._snapshot_every = snapshot_every
         self._poison: set[str] = set()
 
     def run(self, lease: HeldLease, stop: threading.Event) -> None:
         """Until `stop`. Losing the lease or the producer's id means standing by, not failing."""
         backoff = FIRST_BACKOFF
-        while lease.wait(stop):
+        while True:
+            follower = Follower(self._bus, self._partition, self._archive)
+            if not lease.wait(stop, _from_the_second_on(follower.stand_by)):
+                follower.close()
+                return
+            warm: Follower | None = follower
             try:
                 while not stop.is_set():
                     lease.check()
                     try:
-                        self.serve(lease.check, stop)
+                        self.serve(lease.check, stop, warm)
                         backoff = FIRST_BACKOFF
                     except ServiceUnavailable as error:
+                        warm = None
                         log.warning("partition %d: starting over in %.1f s: %s", self._partition, backoff, error)
                         stop.wait(backoff)
                         backoff = min(backoff * 2, LONGEST_BACKOFF)
@@ -195,20 +187,23 @@ class Tenures:
             finally:
                 lease.release()
 
-    def serve(self, check: Callable[[], None], stop: threading.Event) -> None:
-        """One tenure: returns when `stop` is set; raises Fenced or ServiceUnavailable.
+    def serve(self, check: Callable[[], None], stop: threading.Event, warm: Follower | None = None) -> None:
+        """One tenure, from `warm` on when given: returns when `stop` is set; raises Fenced or ServiceUnavailable.
 
         The order matters: opening the producer ends whatever the predecessor left undecided, so that the log read
         afterwards is complete; and the consumer starts from offsets committed with that log.
         """
         producer = self._bus.transactional(f"cluster-{self._partition}")
         try:
-            book = rebuild(self._bus, self._partition)
+            follower = warm or Follower(self._bus, self._partition, self._archive)
+            book = follower.catch_up()
+            follower.close()
             log.info("partition %d: %d stories at sequence %d", self._partition, len(book.stories), book.sequence)
             writer = PartitionWriter(
                 self._partition, self._minds(book, self._partition), repair_interval=self._repair_interval,
                 poison=self._poison,
             )  # fmt: skip
+            saved = Snapshots(self._partition, book, *follower.snapshot, every=self._snapshot_every)
             consumer = self._bus.consumer(GROUP, [ARTICLES.name, STORY_PROPOSALS.name], partitions=[self._partition])
             rested_at = 0.0
             try:
@@ -227,12 +222,25 @@ class Tenures:
                     if due:
                         check()
                         producer.transact(due, None)
+                    part = saved.step(now, self._end)
+                    if part is not None:
+                        check()
+                        producer.transact([part], None)
                     if self._beat is not None:
                         self._beat(self._partition, book)
             finally:
                 consumer.close()
         finally:
             producer.close()
+
+    def _end(self) -> int:
+        return self._bus.end_offsets(STORY_CHANGES.name).get(self._partition, 0)
+
+
+def _from_the_second_on(act: Callable[[], None]) -> Callable[[], None]:
+    """`act` from the second call on: who gets the lease at once has nothing to keep warm."""
+    calls = itertools.count()
+    return lambda: act() if next(calls) else None
 
 
 def _due(last: float, now: float, interval: float) -> bool:
@@ -253,12 +261,13 @@ def main(
     def beat(partition: int, book: StoryBook) -> None:
         owned[partition] = book
 
+    archive = archive_of(lake_of(runtime.settings))
     holder = f"{socket.gethostname()}:{os.getpid()}"
     threads = []
     for partition in partitions:
         tenures = Tenures(
             runtime.bus, runtime.clock, partition, minds=minds, repair_interval=runtime.settings.repair_interval,
-            beat=beat,
+            beat=beat, archive=archive,
         )  # fmt: skip
         lease = HeldLease(runtime.redis, f"cluster-{partition}", holder)
         threads.append(threading.Thread(target=tenures.run, args=(lease, stop), name=f"cluster-{partition}"))

@@ -2,8 +2,8 @@
 
 It keeps what the processes rely on: partitions by murmur2, read-committed reads, offsets consumed by transaction markers
 (so that offsets have gaps as Kafka's have), group generations, range assignment, fencing. Beyond the interface:
-`expel(consumer)` takes a group member's partitions away as a missed poll interval does, and `abort_next` aborts that
-many of the coming transactions.
+`expel(consumer)` takes a group member's partitions away as a missed poll interval does, `forget` is retention, and
+`abort_next` aborts that many of the coming transactions.
 """
 
 from __future__ import annotations
@@ -75,6 +75,12 @@ class MemoryBus:
         """All records of a topic, partition by partition."""
         with self._lock:
             return [r for p in range(self._count(topic)) for r in self._logs[topic, p] if r is not None]
+
+    def forget(self, topic: str, partition: int, before: int) -> None:
+        """Retention: the records below the offset are gone."""
+        with self._lock:
+            log = self._logs[topic, partition]
+            log[:before] = [None] * len(log[:before])
 
     def expel(self, consumer: MemoryConsumer) -> None:
         """Take a group member's partitions away; it rejoins at its next poll."""

@@ -14,7 +14,8 @@ from frontpage.contracts.events import ArticleEvent, DeadLetter, StoryChange
 from frontpage.contracts.topics import ARTICLES, ITEMS_DEAD, STORY_CHANGES
 from frontpage.domain.story import StoryBook
 from frontpage.errors import Fenced, ServiceUnavailable
-from streaming.cluster.writer import Tenures, rebuild
+from streaming.cluster.rebuild import rebuild
+from streaming.cluster.writer import Tenures
 
 
 class StillClock:
