@@ -7,13 +7,16 @@ The manual, in the order of a feed's life:
 - `decide` takes the answer. New items are those whose guid is not among the last 200; a known guid under another
   title or address is a changed item: it is handed on (a corrected headline is a new version) but does not count
   as publishing.
-- Validators are one opaque pair of one response: replaced together by a 200 that parsed, refreshed by a 304, dropped
-  when they lie (another content under the same pair) or are noise (a new pair for the same content, again and again).
+- Validators are one opaque pair of one response (`validators.py`): replaced together by a 200 that parsed, refreshed by
+  a 304, dropped when they lie or are noise.
 - The interval is half the expected gap between items (`rhythm.py`), clamped to floor and ceiling (editions document);
-  sooner after new items. Where a hub tells us of news (a living WebSub lease), polling is the backstop: 15 minutes.
+  sooner after new items, and for a feed whose items are always found at the end of an interval (`lateness.py`). Where a
+  hub tells us of news (a living WebSub lease), polling is the backstop: 15 minutes.
 - `boosted` takes a request to poll now (a push, a burst): at once, but 30 seconds after the last poll at the soonest.
 - Retry-After (both forms, the date against the response's own Date), max-age and Expires set a lower bound; errors
-  back off by doubling; 410 stops the feed and keeps its record. Nobody is unsubscribed by a 429.
+  back off by doubling; 410 stops the feed and keeps its record. Nobody is unsubscribed by a 429. A stated freshness
+  beyond our own ceiling is believed until the feed publishes within it, twice: then it is our ceiling.
+- Times of ours that lie in the future are from a clock that has since been set back: they bind nothing.
 
 Not here: fetching, parsing, budgets of hosts (a Retry-After also holds the whole host: `adapters/fetch_budget.py`).
 Rejected: a fixed interval per tier (misses the morning rush), random jitter (not repeatable: the spread is a digest).
@@ -25,51 +28,23 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Final, Literal
 
-from frontpage.domain import rhythm
-from frontpage.domain.freshness import freshness, retry_after, stamp
+from frontpage.domain import lateness, rhythm, validators
+from frontpage.domain.freshness import freshness, retry_after
 from frontpage.domain.ids import digest
+from frontpage.domain.poll_policy import DAY, HOUR, Policy
 from frontpage.domain.push import FETCH_GAP
 
-HOUR: Final = 3600.0
-DAY: Final = 86_400.0
+__all__ = [
+    "DAY", "GUIDS", "GUIDS_BOUND", "HOUR", "Answer", "Decision", "Entry", "FeedState", "Outcome", "Plan", "Policy",
+    "Terms", "Trust", "boosted", "decide", "plan", "spread",
+]  # fmt: skip
+
 #: "the last 200 item guids" (editions document); a longer document keeps all of its own, up to this bound.
 GUIDS: Final = 200
 GUIDS_BOUND: Final = 2_000
 
 Trust = Literal["yes", "always-new", "never-new"]
 Outcome = Literal["new", "unchanged", "not_modified", "error", "refused"]
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """Seconds. Floors and ceiling are the editions document's; the rest is explained at each line.
-
-    Sections and sitemaps of a site are the long tail: what they list is found through the site's main feed.
-    """
-
-    floor: float = 60.0
-    long_tail_floor: float = 300.0
-    ceiling: float = 3600.0
-    #: of a publisher's main feed: what publication to page within 5 minutes (personalised-feed document, p95) leaves
-    #: for discovery. 5 k feeds at the floor, 45 k here and 150 k at the hour are 350 polls a second, the whole load.
-    main_ceiling: float = 200.0
-    #: a feed without news for `silent_after` may wait this long
-    silent_ceiling: float = 6 * HOUR
-    silent_after: float = 14 * DAY
-    #: nothing a server says or an error does makes us wait longer
-    longest: float = DAY
-    #: one plain GET after this long of 304 only (a day, less the longest interval)
-    probe_after: float = 23 * HOUR
-    #: so many 200s in a row with new validators and the same content: the validators are noise
-    noise_limit: int = 5
-    #: dropped validators get another chance after a week (servers are repaired)
-    distrust_for: float = 7 * DAY
-    #: "relax the backstop poll to 15 minutes" where a hub delivers (editions document)
-    backstop: float = 900.0
-    #: so many finds in a row that the hub had not announced: it sleeps, poll as if there were none
-    unannounced_limit: int = 3
-    #: news comes in bunches: the interval after new items is divided by this
-    sooner: float = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +98,15 @@ class FeedState:
     unannounced: int = 0
     #: mean delay from publication to seen, exponentially smoothed over polls with new items
     delay: float | None = None
+    #: of the first poll
+    first_at: float | None = None
+    #: see `lateness.py`: mean share of the interval that items waited, and what the interval is divided by
+    late: float = lateness.USUAL
+    hurry: int = 1
+    #: until when the last answer says to be fresh, where that is beyond our ceiling; how often that was wrong, and when
+    fresh_until: float | None = None
+    contradicted: int = 0
+    contradicted_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +163,7 @@ def plan(url: str, state: FeedState, policy: Policy, now: float) -> Plan:
     """The request for a poll at `now`."""
     target = state.moved_to or url
     distrusted = state.trust != "yes" and now - (state.trust_at or now) < policy.distrust_for
-    probing = state.body_at is not None and now - state.body_at >= policy.probe_after
+    probing = state.body_at is not None and not 0.0 <= now - state.body_at < policy.probe_after
     if distrusted or probing or state.body_at is None:
         return Plan(target, {})
     headers = {}
@@ -193,14 +177,22 @@ def plan(url: str, state: FeedState, policy: Policy, now: float) -> Plan:
 def decide(state: FeedState, answer: Answer, terms: Terms) -> Decision:
     """The whole decision for one answer. A request to poll is served by it, whatever the answer."""
     now = terms.now
-    state = replace(state, polls=state.polls + 1, last_at=now, last_status=answer.status, last_cause=answer.cause)
+    before = state.last_at
+    state = replace(
+        state,
+        polls=state.polls + 1,
+        first_at=now if state.first_at is None else state.first_at,
+        last_at=now,
+        last_status=answer.status,
+        last_cause=answer.cause,
+    )
     if answer.status == 410:
         gone = replace(state, next_at=None, stopped="gone", failed=state.failed + 1, last_cause="gone")
         decision = Decision(gone, "error", "gone")
     elif answer.status == 304:
         decision = _not_modified(state, answer, terms)
     elif answer.status is not None and 200 <= answer.status < 300 and answer.entries is not None:
-        decision = _read(state, answer, answer.entries, terms)
+        decision = _read(state, answer, answer.entries, terms, before)
     else:
         decision = _failed(state, answer, terms)
     return replace(decision, state=replace(decision.state, wanted_at=None, wanted_by=None))
@@ -220,7 +212,7 @@ def boosted(
     state = replace(state, boost_until=max(state.boost_until or 0.0, until or 0.0) or None)
     if state.errors:
         return state
-    soonest = now if state.last_at is None else max(now, state.last_at + gap)
+    soonest = now if state.last_at is None or state.last_at > now else max(now, state.last_at + gap)
     pushed = state.wanted_by if state.wanted_by in ("websub", "ping") else why
     return replace(state, next_at=min(due, soonest), wanted_at=now, wanted_by=pushed)
 
@@ -232,14 +224,16 @@ def spread(seed: str, at: float) -> float:
 
 def _interval(state: FeedState, terms: Terms, fresh: int) -> float:
     floor, policy, now = terms.floor, terms.policy, terms.now
-    if state.boost_until is not None and state.boost_until > now:
-        return floor
+    if state.boost_until is not None and 0.0 < state.boost_until - now <= policy.longest_boost:
+        # "a 30-minute feed into a 1-minute one for the next hour": the long tail's floor is for the long run
+        return min(floor, policy.floor)
     silent = state.last_new_at is not None and now - state.last_new_at > policy.silent_after
     ceiling = policy.silent_ceiling if silent else terms.ceiling or policy.ceiling
-    interval = rhythm.expected_gap(state, now, 2 * ceiling) / 2
+    interval = min(rhythm.expected_gap(state, now, 2 * ceiling) / 2, ceiling)
     if fresh:
         interval /= policy.sooner
-    interval = max(min(interval, ceiling), floor)
+    interval /= state.hurry
+    interval = max(interval, floor)
     return (
         max(interval, policy.backstop)
         if _leased(state, now) and state.unannounced < policy.unannounced_limit
@@ -257,11 +251,32 @@ def _unannounced(state: FeedState, found: bool, now: float) -> int:
     return state.unannounced + found
 
 
-def _next_at(interval: float, wish: float, terms: Terms) -> float:
+def _planned(state: FeedState, answer: Answer, terms: Terms, fresh: int) -> FeedState:
+    """With the next poll after an answer that was well, with so many new items."""
     policy, now = terms.policy, terms.now
-    wait = max(interval, min(wish, policy.longest))
+    interval = _interval(state, terms, fresh)
+    said = freshness(answer.headers)
+    wish = min(said, policy.longest)
+    lied = state.contradicted_at is not None and now - state.contradicted_at < policy.distrust_for
+    if state.contradicted >= policy.contradictions and lied:
+        wish = min(wish, policy.ceiling)
+    wait = max(interval, wish)
     # never early, up to a tenth late: the promise is "at most one poll a minute"
-    return now + min(wait * (1 + 0.1 * spread(terms.feed_id, now)), max(policy.longest, interval))
+    next_at = now + min(wait * (1 + 0.1 * spread(terms.feed_id, now)), max(policy.longest, interval))
+    return replace(state, next_at=next_at, fresh_until=now + said if said > policy.ceiling else None)
+
+
+def _judge_timing(state: FeedState, published: list[float | None], terms: Terms, before: float) -> FeedState:
+    """What new items' times say: of our interval, where it was ours, and of the server's own word."""
+    now = terms.now
+    shares = [s for p in published if p is not None and (s := lateness.waited(p, before, now)) is not None]
+    if shares and state.wanted_at is None and state.fresh_until is None:
+        late, hurry = lateness.observed(state.late, state.hurry, sum(shares) / len(shares))
+        state = replace(state, late=late, hurry=hurry)
+    until = state.fresh_until
+    if until is not None and any(before < (now if p is None else p) < until for p in published):
+        state = replace(state, contradicted=state.contradicted + 1, contradicted_at=now)
+    return state
 
 
 def _not_modified(state: FeedState, answer: Answer, terms: Terms) -> Decision:
@@ -269,21 +284,21 @@ def _not_modified(state: FeedState, answer: Answer, terms: Terms) -> Decision:
     state = replace(
         state,
         etag=answer.headers.get("etag", state.etag),
-        last_modified=_honest_stamp(answer.headers) or state.last_modified,
+        last_modified=validators.honest_stamp(answer.headers) or state.last_modified,
         not_modified=state.not_modified + 1,
         noise=0,
         errors=0,
     )
-    interval = _interval(state, terms, 0)
-    wish = freshness(answer.headers)
-    return Decision(replace(state, next_at=_next_at(interval, wish, terms)), "not_modified")
+    return Decision(_planned(state, answer, terms, 0), "not_modified")
 
 
-def _read(state: FeedState, answer: Answer, entries: tuple[Entry, ...], terms: Terms) -> Decision:
+def _read(state: FeedState, answer: Answer, entries: tuple[Entry, ...], terms: Terms, before: float | None) -> Decision:
     now = terms.now
     first = state.body_at is None
     fresh, changed = _news(state.guids, entries)
-    state = _judge_validators(state, answer, entries, terms)
+    state = validators.judged(state, answer, entries, terms)
+    if fresh and not first and before is not None:
+        state = _judge_timing(state, [entries[i].published_at for i in fresh], terms, before)
     state = replace(
         state,
         guids=_remember(state.guids, entries),
@@ -302,8 +317,7 @@ def _read(state: FeedState, answer: Answer, entries: tuple[Entry, ...], terms: T
     delay = median(delays) if delays else None
     if delay is not None:
         state = replace(state, delay=delay if state.delay is None else 0.9 * state.delay + 0.1 * delay)
-    interval = _interval(state, terms, 0 if first else len(fresh))
-    state = replace(state, next_at=_next_at(interval, freshness(answer.headers), terms))
+    state = _planned(state, answer, terms, 0 if first else len(fresh))
     return Decision(state, "new" if fresh or changed else "unchanged", None, fresh, changed, delay)
 
 
@@ -348,39 +362,3 @@ def _remember(known: tuple[str, ...], entries: tuple[Entry, ...]) -> tuple[str, 
     kept = list(present.values())[:GUIDS_BOUND]
     kept += [guid for guid in known if guid.split(":")[0] not in present][: max(0, GUIDS - len(kept))]
     return tuple(kept)
-
-
-def _judge_validators(state: FeedState, answer: Answer, entries: tuple[Entry, ...], terms: Terms) -> FeedState:
-    """Content is compared by the entries, not by the bytes: a build date in the body is not news."""
-    policy, now = terms.policy, terms.now
-    fingerprint = digest("\n".join(entry.known_as for entry in entries), 16)
-    etag, last_modified = answer.headers.get("etag"), _honest_stamp(answer.headers)
-    same_content = fingerprint == state.fingerprint
-    pair, before = (etag, last_modified), (state.etag, state.last_modified)
-    trust, trust_at, noise = state.trust, state.trust_at, state.noise
-    if state.fingerprint and pair == before != (None, None) and not same_content:
-        trust, trust_at = "never-new", now
-    elif same_content and answer.conditional:
-        noise += 1
-        if noise >= policy.noise_limit:
-            trust, trust_at, noise = "always-new", now, 0
-    else:
-        noise = 0
-        if trust != "yes" and now - (trust_at or now) >= policy.distrust_for:
-            trust, trust_at = "yes", None
-    return replace(
-        state,
-        etag=etag,
-        last_modified=last_modified,
-        fingerprint=fingerprint,
-        trust=trust,
-        trust_at=trust_at,
-        noise=noise,
-    )
-
-
-def _honest_stamp(headers: dict[str, str]) -> str | None:
-    """Last-Modified as sent, or None when it is later than the response itself (RFC 9110 8.8.2.1)."""
-    raw = headers.get("last-modified")
-    modified, date = stamp(raw), stamp(headers.get("date"))
-    return None if modified is not None and date is not None and modified > date else raw

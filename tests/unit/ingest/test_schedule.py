@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontpage.domain.freshness import freshness, retry_after, stamp
+from frontpage.domain.lateness import observed
 from frontpage.domain.rhythm import expected_gap, hour_of_week
 from frontpage.domain.schedule import (
     DAY,
@@ -217,6 +218,16 @@ class TestInterval:
         later = decide(state, Answer(304), terms(NOW + 2 * HOUR, floor=60)).state
         assert later.next_at - (NOW + 2 * HOUR) > 600
 
+    def test_boost_turns_a_slow_feed_of_the_long_tail_into_a_one_minute_one(self):
+        """ "A 30-minute feed into a 1-minute one for the next hour": the tail's floor of five minutes is for the long run."""
+        state = boosted(good(FeedState(), NOW - 600, "a").state, NOW + HOUR, NOW)
+        now, polls = state.next_at, 0
+        while now < NOW + HOUR:
+            state, polls = decide(state, Answer(304), terms(now)).state, polls + 1
+            now = state.next_at
+        assert 54 <= polls <= 61
+        assert decide(state, Answer(304), terms(now)).state.next_at - now >= 300
+
     def test_boost_neither_hammers_a_failing_feed_nor_wakes_a_stopped_one(self):
         failing = decide(FeedState(), Answer(503, {"retry-after": "7200"}), terms()).state
         assert boosted(failing, NOW + HOUR, NOW + 1).next_at == failing.next_at
@@ -238,10 +249,127 @@ class TestInterval:
         assert state.unannounced == POLICY.unannounced_limit
         assert state.next_at - NOW <= 220, "the hub did not tell of three finds in a row"
 
+    def test_top_feeds_are_never_left_for_two_minutes(self):
+        """Also at night, when their rhythm expects nothing: p90 under two minutes counts every item."""
+        floor, ceiling = POLICY.bounds(authoritative=True, main=True)
+        state = replace(good(FeedState(), NOW - 60, "a").state, since=NOW - 30 * DAY)
+        assert expected_gap(state, NOW, 2 * HOUR) == 2 * HOUR
+        for feed in range(50):
+            wait = decide(state, Answer(304), Terms(f"f{feed}", floor, POLICY, NOW, ceiling)).state.next_at - NOW
+            assert 60 <= wait <= 121
+        assert POLICY.bounds(authoritative=False, main=True) == (60, 200)
+        assert POLICY.bounds(authoritative=True, main=False) == (60, HOUR)
+        assert POLICY.bounds(authoritative=False, main=False) == (300, HOUR)
+
     def test_feed_silent_for_weeks_may_wait_longer_than_an_hour(self):
         state = replace(good(FeedState(), NOW - 40 * DAY, "a").state, body_at=NOW, last_new_at=NOW - 40 * DAY)
         wait = decide(state, Answer(304), terms()).state.next_at - NOW
         assert HOUR < wait <= 1.1 * 6 * HOUR
+
+
+class TestUnderPolled:
+    """Items always found at the very end of an interval."""
+
+    @staticmethod
+    def polled(state: FeedState, share: float, polls: int) -> FeedState:
+        """So many polls of an hour each that find an item which waited that share of the hour."""
+        now = state.last_at
+        for number in range(polls):
+            before, now = now, now + HOUR
+            entry = Entry(f"i{before}-{number}", "t", now - share * (now - before))
+            state = decide(state, Answer(200, {}, (entry,)), terms(now)).state
+        return state
+
+    def test_are_polled_sooner_step_by_step_and_as_usual_when_that_is_over(self):
+        start = good(FeedState(), NOW, "a").state
+        marked = self.polled(start, 0.97, 15)
+        assert marked.hurry == 2
+        assert self.polled(marked, 0.97, 20).hurry == 8, "no further than an eighth"
+        usual = dict.fromkeys(range(168), 0.2)
+        quiet = replace(marked, rate=usual, since=NOW - 30 * DAY, last_new_at=marked.last_at)
+        waits = [
+            decide(replace(quiet, hurry=hurry), Answer(304), terms(quiet.last_at)).state.next_at - quiet.last_at
+            for hurry in (1, 2, 4, 8)
+        ]
+        assert waits == pytest.approx([waits[0], waits[0] / 2, waits[0] / 4, waits[0] / 8])
+        assert self.polled(marked, 0.4, 30).hurry == 1
+
+    @given(st.lists(st.floats(0, 1), min_size=1, max_size=60))
+    def test_divisor_is_one_of_four_and_the_mean_a_share(self, shares):
+        late, divisor = 0.5, 1
+        for share in shares:
+            late, divisor = observed(late, divisor, share)
+            assert 0 <= late < 0.8 or divisor == 8
+            assert divisor in (1, 2, 4, 8)
+
+    def test_chance_marks_nobody(self):
+        """2,000 items that fall anywhere: equidistributed by the golden ratio, and in the worst of its orders."""
+        late, divisor = 0.5, 1
+        for number in range(2_000):
+            late, divisor = observed(late, divisor, number * 0.6180339887 % 1)
+            assert divisor == 1
+
+    def test_times_that_cannot_be_true_and_polls_that_were_asked_for_say_nothing(self):
+        start = good(FeedState(), NOW, "a").state
+        for at in (None, NOW - 5, NOW + 2 * HOUR):
+            entry = Entry("b", "t", at)
+            assert decide(start, Answer(200, {}, (entry,)), terms(NOW + HOUR)).state.late == start.late
+        told = boosted(start, None, NOW + HOUR, why="websub")
+        asked = decide(told, Answer(200, {}, (Entry("b", "t", NOW + 60),)), terms(NOW + HOUR)).state
+        assert asked.late == start.late
+
+
+class TestStatedFreshness:
+    """A month of max-age on a feed that publishes hourly."""
+
+    def test_is_believed_until_the_feed_publishes_within_it_twice_and_then_bounded_by_our_ceiling(self):
+        state, now, waits = good(FeedState(), NOW, "i0", cache_control="max-age=2592000").state, NOW, []
+        for number in range(1, 5):
+            waits.append(state.next_at - now)
+            now = state.next_at
+            found = Entry(f"i{number}", "t", now - 2 * HOUR if number < 3 else now - 60)
+            answer = Answer(200, {"date": date(now), "cache-control": "max-age=2592000"}, (found,))
+            state = decide(state, answer, terms(now)).state
+        assert waits[:2] == [DAY, DAY]
+        assert all(HOUR <= wait <= 1.1 * HOUR for wait in waits[2:])
+        later = now + 8 * DAY
+        answer = Answer(304, {"date": date(later), "cache-control": "max-age=2592000"})
+        assert decide(state, answer, terms(later)).state.next_at - later == DAY, "servers are repaired"
+
+    def test_that_is_kept_stays_believed_and_below_the_ceiling_it_always_is(self):
+        state, now = good(FeedState(), NOW, "i0", cache_control="max-age=7200").state, NOW
+        for number in range(6):
+            before, now = now, state.next_at
+            assert now - before >= 7200
+            found = Entry(f"n{number}", "t", now - 1.0)  # published after its word had run out
+            headers = {"date": date(now), "cache-control": "max-age=7200"}
+            state = decide(state, Answer(200, headers, (found,)), terms(now)).state
+        for number in range(6):
+            found = Entry(f"m{number}", "t", now + 1.0)
+            headers = {"date": date(now + 3000), "cache-control": "max-age=3000"}
+            state = decide(state, Answer(200, headers, (found,)), terms(now + 3000)).state
+            now += 3000
+            assert state.next_at - now >= 3000
+
+
+class TestAClockThatWasSetBack:
+    """Five days: what the row says of times that have not come yet binds nothing."""
+
+    BACK = NOW - 5 * DAY
+
+    def test_requests_are_served_at_once_and_boosts_end(self):
+        state = good(FeedState(), NOW, "a").state
+        assert boosted(state, None, self.BACK, why="ping").next_at == self.BACK
+        often = decide(boosted(state, NOW + HOUR, NOW), Answer(304), terms(NOW)).state
+        assert decide(often, Answer(304), terms(self.BACK, floor=60)).state.next_at - self.BACK > 600
+
+    def test_validators_are_tried_and_the_feed_goes_on(self):
+        state = good(FeedState(), NOW, "a", etag='"x"').state
+        assert plan("u", state, POLICY, self.BACK).headers == {}, "the plain GET a day, which is due"
+        decision = good(state, self.BACK, "b", "a", etag='"y"')
+        assert decision.fresh == (0,)
+        assert 60 <= decision.state.next_at - self.BACK <= 1.1 * HOUR
+        assert plan("u", decision.state, POLICY, self.BACK + 60).headers == {"If-None-Match": '"y"'}
 
 
 class TestSlowDown:
