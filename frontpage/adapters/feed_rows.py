@@ -1,23 +1,24 @@
-"""Feeds in Redis: one JSON row each (source and schedule) and 32 due queues, from which workers claim.
+"""Feeds in Redis: one row each (source and schedule) and 32 due queues, from which workers claim.
 
-A claim is one Lua call that takes due feeds and moves them a lease ahead: a worker that dies with them gives them back
-by doing nothing, and two workers never poll one feed at once. Storing is a compare-and-set on the row as it was
-claimed, so that a boost or a removal in between is kept, not overwritten. A stopped feed (410) stays on file with
-the due time +inf.
+A claim is one Lua call that takes due feeds, moves them a lease ahead and reads their rows: a worker that dies with
+them gives them back by doing nothing, and two workers never poll one feed at once. Storing is one call for many rows,
+each a compare-and-set on the row as it was claimed (by its hash, so that the old row is not sent back), so that a
+boost or a removal in between is kept, not overwritten. A stopped feed (410) stays on file with the due time +inf.
 
-Not here: what the times should be (`domain/schedule.py`), OPML (`streaming/ingest/opml.py`).
+Not here: what a row's bytes are (`feed_codec.py`), what the times should be (`domain/schedule.py`), OPML
+(`streaming/ingest/opml.py`).
 """
 
 from __future__ import annotations
 
-import dataclasses
-import json
+import hashlib
 import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
+from frontpage.adapters.feed_codec import FeedRow, FeedSource
 from frontpage.adapters.redis_store import store_errors
 from frontpage.contracts.views import FEED, FEEDS_DUE
 from frontpage.domain.push import FETCH_GAP
@@ -26,75 +27,59 @@ from frontpage.domain.schedule import FeedState, boosted
 if TYPE_CHECKING:
     import redis
 
+__all__ = ["PARTITIONS", "FeedRow", "FeedRows", "FeedSource", "due_key"]
+
 log = logging.getLogger(__name__)
 
 #: "partitioned across 32 workers" (personalised-feed document).
 PARTITIONS: Final = 32
 
+#: ARGV: now, end of the lease, how many, how many of one queue at first, prefix of the rows' keys. Feeds that are left
+#: over by a fair share of every queue are taken in a second round. Returns id, row, id, row ...
 _CLAIM: Final = """
-local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])
-for _, feed in ipairs(due) do redis.call('ZADD', KEYS[1], 'XX', ARGV[3], feed) end
-return due
+local left, share, out = tonumber(ARGV[3]), tonumber(ARGV[4]), {}
+for round = 1, 2 do
+  for _, queue in ipairs(KEYS) do
+    if left <= 0 then return out end
+    local due = redis.call('ZRANGEBYSCORE', queue, '-inf', ARGV[1], 'LIMIT', 0, math.min(share, left))
+    for _, feed in ipairs(due) do
+      redis.call('ZADD', queue, 'XX', ARGV[2], feed)
+      out[#out + 1] = feed
+      out[#out + 1] = redis.call('GET', ARGV[5] .. feed)
+    end
+    left = left - #due
+  end
+  share = left
+end
+return out
 """
 #: The priority lane: a feed that is wanted now is queued as if a day overdue, before everything that is merely due.
 PRIORITY: Final = 86_400.0
-#: 1 stored, 0 the row has changed, -1 the feed was removed. With a fifth argument the queue moves
-#: only when the feed waits in it: a claimed feed is queued later than that time, and stays claimed.
+#: KEYS: row and queue of each feed. ARGV, five for each: id, SHA-1 of the row as it was read, the new row, its due
+#: time, and a moment or nothing: with it the queue moves only when the feed waits in it, for a claimed feed is queued
+#: later than that moment and stays claimed. Answers: 1 stored, 0 the row has changed, -1 the feed was removed.
 _STORE: Final = """
-local row = redis.call('GET', KEYS[1])
-if not row then redis.call('ZREM', KEYS[2], ARGV[1]); return -1 end
-if row ~= ARGV[2] then return 0 end
-redis.call('SET', KEYS[1], ARGV[3])
-local score = redis.call('ZSCORE', KEYS[2], ARGV[1])
-if ARGV[5] == '' or not score or tonumber(score) <= tonumber(ARGV[5]) then
-  redis.call('ZADD', KEYS[2], ARGV[4], ARGV[1])
+local out = {}
+for at = 1, #KEYS / 2 do
+  local key, queue, base = KEYS[2 * at - 1], KEYS[2 * at], 5 * (at - 1)
+  local feed, waiting = ARGV[base + 1], ARGV[base + 5]
+  local row = redis.call('GET', key)
+  if not row then
+    redis.call('ZREM', queue, feed)
+    out[at] = -1
+  elseif redis.sha1hex(row) ~= ARGV[base + 2] then
+    out[at] = 0
+  else
+    redis.call('SET', key, ARGV[base + 3])
+    local score = waiting ~= '' and redis.call('ZSCORE', queue, feed)
+    if not score or tonumber(score) <= tonumber(waiting) then redis.call('ZADD', queue, ARGV[base + 4], feed) end
+    out[at] = 1
+  end
 end
-return 1
+return out
 """
-
-
-@dataclass(frozen=True, slots=True)
-class FeedSource:
-    """What we were told of a feed. `folder` is its OPML place, outermost first.
-
-    main: the publisher's first feed, through which its news is found. Floors and ceilings: see `schedule.Policy`.
-    """
-
-    feed_id: str
-    url: str
-    publisher_id: str
-    domain: str
-    title: str = ""
-    language: str | None = None
-    kind: Literal["feed", "sitemap"] = "feed"
-    authoritative: bool = False
-    main: bool = False
-    folder: tuple[str, ...] = ()
-    site_url: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class FeedRow:
-    """A feed as stored; `raw` is the exact value it was read from (empty for a new one)."""
-
-    source: FeedSource
-    state: FeedState
-    raw: bytes = b""
-
-    def encode(self) -> bytes:
-        """JSON; only what differs from the defaults, so that 200,000 rows stay small."""
-        fields = {"source": _spoken(self.source), "state": _spoken(self.state)}
-        return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-
-    @classmethod
-    def decode(cls, raw: bytes) -> FeedRow:
-        """Inverse of `encode`. Unknown fields are dropped (a newer version wrote them)."""
-        fields = json.loads(raw)
-        source, state = fields["source"], fields["state"]
-        source["folder"] = tuple(source.get("folder", ()))
-        state["guids"] = tuple(state.get("guids", ()))
-        state["rate"] = {int(hour): count for hour, count in state.get("rate", {}).items()}
-        return cls(FeedSource(**_known(FeedSource, source)), FeedState(**_known(FeedState, state)), raw)
+#: Rows stored in one call: Lua's stack and Redis's other readers both want bounds (about 10 ms).
+_STORED_AT_ONCE: Final = 256
 
 
 class FeedRows:
@@ -104,6 +89,7 @@ class FeedRows:
         self._store = store
         self._claim = store.register_script(_CLAIM)
         self._set = store.register_script(_STORE)
+        self._turn = 0
 
     def put(self, row: FeedRow) -> None:
         """Add a feed or replace it."""
@@ -127,12 +113,7 @@ class FeedRows:
         with store_errors():
             values: list[Any] = self._store.mget([FEED.key(feed=feed) for feed in feed_ids])
         for feed, value in zip(feed_ids, values, strict=True):
-            if value is not None:
-                try:
-                    row = FeedRow.decode(value)
-                except (ValueError, TypeError, KeyError, AttributeError) as error:
-                    log.error("feed %s has a damaged row: %.200s", feed, error)
-                    continue
+            if value is not None and (row := _readable(feed, value)) is not None:
                 yield row
 
     def remove(self, feed_id: str) -> bool:
@@ -154,15 +135,17 @@ class FeedRows:
 
     def claim(self, now: float, limit: int, lease: float) -> list[FeedRow]:
         """Up to `limit` due feeds (spread over the queues), not due again for `lease` virtual seconds."""
+        # each call begins with another queue: a limit below their number would always leave out the same ones
+        self._turn = (self._turn + 1) % PARTITIONS
+        queues = [FEEDS_DUE.key(partition=(self._turn + n) % PARTITIONS) for n in range(PARTITIONS)]
         share = max(1, math.ceil(limit / PARTITIONS))
         with store_errors():
-            pipe = self._store.pipeline(transaction=False)
-            for partition in range(PARTITIONS):
-                self._claim(
-                    keys=[FEEDS_DUE.key(partition=partition)], args=[repr(now), share, repr(now + lease)], client=pipe
-                )
-            claimed = [feed.decode() for due in pipe.execute() for feed in due]
-        return list(self.get_many(claimed))
+            found: list[Any] = self._claim(
+                keys=queues, args=[repr(now), repr(now + lease), limit, share, FEED.key(feed="")]
+            )
+        pairs = zip(found[::2], found[1::2], strict=True)
+        rows = (_readable(feed.decode(), value) for feed, value in pairs if value is not None)
+        return [row for row in rows if row is not None]
 
     def store(self, rows: Iterable[FeedRow]) -> None:
         """Write the states of claimed rows. A row that changed meanwhile keeps its change and takes the new state."""
@@ -194,16 +177,19 @@ class FeedRows:
         return False
 
     def _swap(self, rows: Sequence[tuple[FeedRow, float | None]]) -> list[int]:
-        with store_errors():
-            pipe = self._store.pipeline(transaction=False)
-            for row, waiting in rows:
+        outcomes: list[int] = []
+        for start in range(0, len(rows), _STORED_AT_ONCE):
+            keys: list[str] = []
+            args: list[str | bytes] = []
+            for row, waiting in rows[start : start + _STORED_AT_ONCE]:
                 feed = row.source.feed_id
-                self._set(
-                    keys=[FEED.key(feed=feed), due_key(feed)],
-                    args=[feed, row.raw, row.encode(), repr(_due(row.state)), "" if waiting is None else repr(waiting)],
-                    client=pipe,
-                )
-            return [int(outcome) for outcome in pipe.execute()]
+                keys += [FEED.key(feed=feed), due_key(feed)]
+                read = hashlib.sha1(row.raw, usedforsecurity=False).hexdigest()
+                until = "" if waiting is None else repr(waiting)
+                args += [feed, read, row.encode(), repr(_due(row.state)), until]
+            with store_errors():
+                outcomes += [int(outcome) for outcome in self._set(keys=keys, args=args)]
+        return outcomes
 
     def next_due(self) -> float | None:
         """The earliest due time of all queues (virtual seconds), None without feeds."""
@@ -233,7 +219,7 @@ class FeedRows:
             merged = replace(
                 merged, next_at=min(now.next_at, soonest), wanted_at=then.wanted_at, wanted_by=then.wanted_by
             )
-        return FeedRow(fresh.source, merged, fresh.raw)
+        return FeedRow(fresh.source, merged, fresh.raw, row.items)
 
 
 def due_key(feed_id: str) -> str:
@@ -248,16 +234,9 @@ def _due(state: FeedState) -> float:
     return state.next_at - PRIORITY if wanted else state.next_at
 
 
-def _spoken(row: FeedSource | FeedState) -> dict[str, Any]:
-    spoken = {}
-    for field in dataclasses.fields(row):
-        value = getattr(row, field.name)
-        default = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
-        if value != default:
-            spoken[field.name] = value
-    return spoken
-
-
-def _known(kind: type[FeedSource] | type[FeedState], fields: dict[str, Any]) -> dict[str, Any]:
-    names = {field.name for field in dataclasses.fields(kind)}
-    return {name: value for name, value in fields.items() if name in names}
+def _readable(feed: str, value: bytes) -> FeedRow | None:
+    try:
+        return FeedRow.decode(value)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        log.error("feed %s has a damaged row: %.200s", feed, error)
+        return None

@@ -11,7 +11,6 @@ retries (their caller knows its deadline), cookies (none), JavaScript (none).
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -139,7 +138,8 @@ class FetchTier:
         await self.close()
 
     async def close(self) -> None:
-        """Close all connections."""
+        """Close all connections, when their slots are given back."""
+        await self._budget.settle()
         await self._session.close()
 
     async def get(self, url: str, *, kind: Kind, headers: Mapping[str, str] | None = None) -> Fetched:
@@ -210,8 +210,7 @@ class FetchTier:
                 said = retry_after(answer.headers, self._clock.now())
                 await self._budget.hold(domain, host, UNSAID_HOLD if said is None else said)
         finally:
-            # not cancelled with us: a slot that is given back late keeps others waiting
-            await asyncio.shield(self._budget.release(slot))
+            self._budget.release(slot)
         return answer
 
     async def _request(

@@ -12,18 +12,21 @@ import json
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from frontpage.adapters.parse.robots import RobotsRules, read_robots
 from frontpage.adapters.redis_store import store_errors
 from frontpage.contracts.views import ROBOTS
-from frontpage.errors import FetchError, FetchFailed, FetchRefused
+from frontpage.errors import FetchError, FetchFailed, FetchRefused, ServiceUnavailable
 
 if TYPE_CHECKING:
     import redis
 
 #: Parsed files kept in this process; beyond it the least recently used is read from Redis again.
 KEPT: Final = 5_000
+#: Verdicts kept, some 250 bytes each: 200,000 feeds are asked about again and again, and their 50,000 files would not
+#: fit in memory.
+VERDICTS: Final = 200_000
 #: How long this process trusts its own copy, and how long a failure is remembered (real seconds).
 KEPT_FOR: Final = 600.0
 FAILED_FOR: Final = 120
@@ -40,31 +43,41 @@ class RobotsCache:
         self._agent = agent
         self._load = load
         self._known: OrderedDict[str, tuple[float, RobotsRules | FetchFailed]] = OrderedDict()
-        self._asking: dict[str, asyncio.Task[RobotsRules | FetchFailed]] = {}
+        self._allowed: dict[str, tuple[float, float | None]] = {}
+        self._wanted: dict[str, asyncio.Future[bytes | None]] = {}
+        self._asking: dict[str, asyncio.Task[tuple[float, RobotsRules | FetchFailed]]] = {}
 
     async def check(self, origin: str, path: str) -> float | None:
         """The host's crawl delay in seconds, if it states one. Raises FetchRefused (`robots`) or FetchFailed."""
-        rules = await self._rules(origin)
+        kept = self._allowed.get(origin + path)
+        if kept is not None and kept[0] > time.monotonic():
+            return kept[1]
+        until, rules = await self._rules(origin)
         if isinstance(rules, FetchFailed):
             raise FetchFailed(str(rules), cause=rules.cause, status=rules.status, retry_after=rules.retry_after)
         if not rules.allowed(path, self._agent):
             raise FetchRefused(f"robots.txt of {origin} forbids {path[:200]}", cause="robots")
-        return rules.crawl_delay(self._agent)
+        delay = rules.crawl_delay(self._agent)
+        self._allowed[origin + path] = (until, delay)
+        if len(self._allowed) > VERDICTS:
+            del self._allowed[next(iter(self._allowed))]
+        return delay
 
-    async def _rules(self, origin: str) -> RobotsRules | FetchFailed:
+    async def _rules(self, origin: str) -> tuple[float, RobotsRules | FetchFailed]:
+        """Until when they hold (monotonic seconds), and the rules."""
         kept = self._known.get(origin)
         if kept is not None and kept[0] > time.monotonic():
             self._known.move_to_end(origin)
-            return kept[1]
+            return kept
         asking = self._asking.get(origin)
         if asking is None:
             asking = self._asking[origin] = asyncio.create_task(self._ask(origin))
             asking.add_done_callback(lambda _: self._asking.pop(origin, None))
         return await asyncio.shield(asking)
 
-    async def _ask(self, origin: str) -> RobotsRules | FetchFailed:
+    async def _ask(self, origin: str) -> tuple[float, RobotsRules | FetchFailed]:
         rules: RobotsRules | FetchFailed
-        stored = await asyncio.to_thread(self._read, origin)
+        stored = await self._stored(origin)
         if stored is None:
             try:
                 status, body = await self._load(f"{origin}/robots.txt")
@@ -76,34 +89,54 @@ class RobotsCache:
                 wait = error.retry_after if isinstance(error, FetchFailed) else None
                 cause = error.cause if wait is not None else "robots-unreachable"
                 rules = FetchFailed(f"robots.txt of {origin}: {error}", cause=cause, retry_after=wait)
-                self._keep(origin, rules, 0.0 if wait is not None else FAILED_FOR)
-                return rules
+                return self._keep(origin, rules, 0.0 if wait is not None else FAILED_FOR)
             stored = (status, body)
             await asyncio.to_thread(self._write, origin, status, body)
         status, body = stored
         if status >= 500 or status == 429:
             rules = FetchFailed(f"robots.txt of {origin} answers {status}", cause="robots-unreachable", status=status)
-            self._keep(origin, rules, FAILED_FOR)
-        else:
-            rules = read_robots(body, status=status)
-            self._keep(origin, rules, KEPT_FOR)
-        return rules
+            return self._keep(origin, rules, FAILED_FOR)
+        return self._keep(origin, read_robots(body, status=status), KEPT_FOR)
 
-    def _keep(self, origin: str, rules: RobotsRules | FetchFailed, seconds: float) -> None:
-        self._known[origin] = (time.monotonic() + seconds, rules)
+    def _keep(
+        self, origin: str, rules: RobotsRules | FetchFailed, seconds: float
+    ) -> tuple[float, RobotsRules | FetchFailed]:
+        kept = self._known[origin] = (time.monotonic() + seconds, rules)
         self._known.move_to_end(origin)
         while len(self._known) > KEPT:
             self._known.popitem(last=False)
+        return kept
 
-    def _read(self, origin: str) -> tuple[int, bytes] | None:
+    async def _stored(self, origin: str) -> tuple[int, bytes] | None:
+        """The shared copy. What is asked for in one turn of the event loop is one round trip."""
         if self._store is None:
             return None
-        with store_errors():
-            raw = self._store.get(ROBOTS.key(host=origin))
-        if not isinstance(raw, bytes):
+        first = not self._wanted
+        future = self._wanted[origin] = asyncio.get_running_loop().create_future()
+        if first:
+            await asyncio.sleep(0)
+            wanted, self._wanted = self._wanted, {}
+            try:
+                values = await asyncio.to_thread(self._read, list(wanted))
+            except BaseException as error:
+                for waiter in wanted.values():
+                    if waiter is not future and not waiter.done():
+                        waiter.set_exception(error if isinstance(error, Exception) else ServiceUnavailable("stopping"))
+                raise
+            for waiter, value in zip(wanted.values(), values, strict=True):
+                if not waiter.done():
+                    waiter.set_result(value)
+        raw = await future
+        if raw is None:
             return None
         head, _, body = raw.partition(b"\n")
         return int(json.loads(head)["status"]), body
+
+    def _read(self, origins: list[str]) -> list[bytes | None]:
+        assert self._store is not None  # noqa: S101 - for the type checker: `_stored` has looked
+        with store_errors():
+            values: list[Any] = self._store.mget([ROBOTS.key(host=origin) for origin in origins])
+        return [value if isinstance(value, bytes) else None for value in values]
 
     def _write(self, origin: str, status: int, body: bytes) -> None:
         if self._store is None:

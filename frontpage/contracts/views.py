@@ -40,7 +40,7 @@ STORIES_APPLIED: Final = View("stories:applied:{partition}", "string", None, "st
 ARTICLE: Final = View("article:{article}", "hash", 7 * 86_400, "enrich", "version, content hash, first seen, pending")
 CONTENT: Final = View("content:{hash}", "string", 7 * 86_400, "enrich", "article id that first had this text")
 THUMB: Final = View("thumb:{thumb}", "string", 7 * 86_400, "enrich", "resized JPEG bytes")
-FEED: Final = View("feed:{feed}", "string", None, "poller", "FeedState JSON")
+FEED: Final = View("feed:{feed}", "string", None, "poller", "source and FeedState")
 FEEDS_DUE: Final = View("feeds:due:{partition}", "zset", None, "poller", "feed ids by next poll time (virtual)")
 WEBSUB: Final = View(
     "websub:sub:{subscription}",

@@ -38,6 +38,10 @@ log = logging.getLogger(__name__)
 
 #: Polls in flight at once: the documents' 350 a second at a third of a second each.
 CONCURRENT: Final = 128
+#: New feeds are claimed when there is room for so many (fewer when fewer polls are allowed): a claim is a round trip.
+CLAIMED_AT_ONCE: Final = 32
+#: Real seconds for which finished polls are gathered before they are written: three round trips for all of them.
+GATHER: Final = 0.1
 #: A claim must outlive the slowest poll: 60 real seconds and 2 virtual minutes, whichever is longer.
 CLAIM_REAL: Final = 60.0
 CLAIM_VIRTUAL: Final = 120.0
@@ -61,6 +65,7 @@ class Poller:
         beat: Callable[..., None] = lambda **_: None,
         noticed: Callable[[list[Polled]], None] = lambda _: None,
         concurrent: int = CONCURRENT,
+        idle: float = IDLE,
     ) -> None:
         self._polling = polling
         self._rows = rows
@@ -69,6 +74,7 @@ class Poller:
         self._beat = beat
         self._noticed = noticed
         self._concurrent = concurrent
+        self._idle = idle
         self._done: asyncio.Queue[Polled] = asyncio.Queue()
         self._unwritten = 0
         self.polls = 0
@@ -78,13 +84,25 @@ class Poller:
         """Until `stop`; then finishes and writes what is in flight."""
         writer = asyncio.create_task(self._write_all())
         flying: set[asyncio.Task[None]] = set()
+        room, share = asyncio.Event(), max(1, min(CLAIMED_AT_ONCE, self._concurrent // 4))
+
+        def landed(task: asyncio.Task[None]) -> None:
+            flying.discard(task)
+            if len(flying) <= self._concurrent - share:
+                room.set()
+
         backoff = FIRST_BACKOFF
         try:
             while not stop.is_set():
                 self._beat(polls=self.polls, new_items=self.new_items, in_flight=len(flying))
                 free = self._concurrent - len(flying)
+                if free < share:
+                    room.clear()
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(room.wait(), IDLE)
+                    continue
                 try:
-                    claimed = await self._claim(free) if free > 0 else []
+                    claimed = await self._claim(free)
                     backoff = FIRST_BACKOFF
                 except ServiceUnavailable as error:
                     log.warning("no feeds claimed, again in %.1f s: %s", backoff, error)
@@ -94,12 +112,9 @@ class Poller:
                 for row in claimed:
                     task = asyncio.create_task(self._poll(row))
                     flying.add(task)
-                    task.add_done_callback(flying.discard)
+                    task.add_done_callback(landed)
                 if not claimed:
-                    if flying:
-                        await asyncio.wait(flying, timeout=IDLE, return_when=asyncio.FIRST_COMPLETED)
-                    else:
-                        await asyncio.sleep(IDLE)
+                    await asyncio.sleep(IDLE)
             if flying:
                 await asyncio.wait(flying, timeout=CLAIM_REAL)
             with contextlib.suppress(TimeoutError):
@@ -125,6 +140,7 @@ class Poller:
     async def _write_all(self) -> None:
         while True:
             group = [await self._done.get()]
+            await asyncio.sleep(GATHER)
             while not self._done.empty():
                 group.append(self._done.get_nowait())
             backoff = FIRST_BACKOFF

@@ -25,10 +25,13 @@ from frontpage.contracts.topics import ITEMS_DEAD, ITEMS_RAW, POLLS
 from frontpage.domain.ids import digest, url_key
 from frontpage.domain.licence import clip
 from frontpage.domain.push import Advert, advertised
-from frontpage.domain.schedule import Answer, Decision, Entry, FeedState, Policy, Terms, decide, plan, spread
+from frontpage.domain.schedule import Answer, Decision, FeedState, Policy, Terms, decide, plan, spread
 from frontpage.errors import FetchFailed, FetchRefused, UnreadableInput
+from streaming.ingest.listing import Listing, known_items, listed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from frontpage.adapters.clock import Clock
     from frontpage.adapters.fetch import Fetched, Fetcher
     from streaming.ingest.publishers import PublisherBook
@@ -86,30 +89,35 @@ class Polling:
                 return self._deferred(row, error.retry_after or 0.0)
             return self._polled(row, Answer(error.status, cause=error.cause), [], 0)
         answer, reading = await self._read(row, fetched, conditional=bool(request.headers))
-        polled = self._polled(row, answer, reading.entries if reading else [], len(fetched.body))
         if reading is None:
-            return polled
-        meta = reading.feed
+            return self._polled(row, answer, [], len(fetched.body))
+        polled = self._polled(replace(row, items=reading.items), answer, reading.entries, len(fetched.body))
+        meta = reading.meta
         offer = advertised(fetched.headers.get("link"), meta.hub, meta.self_url, fetched.url)
         return replace(polled, read=True, advert=offer)
 
-    async def _read(self, row: FeedRow, fetched: Fetched, *, conditional: bool) -> tuple[Answer, FeedReading | None]:
+    async def _read(self, row: FeedRow, fetched: Fetched, *, conditional: bool) -> tuple[Answer, Listing | None]:
         answer = Answer(fetched.status, dict(fetched.headers), None, conditional, fetched.moved_to)
         if not 200 <= fetched.status < 300:
             return answer, None
         now = self._clock.now()
+        known = known_items(row)
         try:
             read = partial(read_any, fetched.body, fetched.headers, fetched.url, now=now, language=row.source.language)
-            reading = await asyncio.to_thread(read) if len(fetched.body) > PARSE_ALOUD else read()
+            aloud = len(fetched.body) <= PARSE_ALOUD
+            reading = read(known=known) if aloud else await asyncio.to_thread(read, known=known)
+            listing = listed(reading, known)
+            if listing is None:
+                listing = listed(read() if aloud else await asyncio.to_thread(read), {})
             if "sitemap_index" in reading.problems:
-                reading = await self._walked(fetched, now)
+                listing = listed(await self._walked(fetched, now), {})
         except UnreadableInput as error:
             return replace(answer, cause=error.cause), None
         except Exception:  # a feed that breaks the parser must not stop the others; the trace finds the bug
             log.exception("feed %s broke its parser", row.source.feed_id)
             return replace(answer, cause="parser"), None
-        known = tuple(Entry(e.id or e.url or e.title, f"{e.title}\n{e.url}", e.published_at) for e in reading.entries)
-        return replace(answer, entries=known), reading
+        assert listing is not None  # noqa: S101 - for the type checker: nothing was left out
+        return replace(answer, entries=listing.known), listing
 
     async def _walked(self, fetched: Fetched, now: float) -> FeedReading:
         """The articles of the sitemaps that an index lists, newest files first, a few a poll."""
@@ -127,15 +135,15 @@ class Polling:
         kind: Literal["news", "urlset"] = "news" if any(entry.news for entry in found.entries) else "urlset"
         return as_feed(SitemapReading(kind, found.entries, found.problems), now=now)
 
-    def _polled(self, row: FeedRow, answer: Answer, entries: list[FeedEntry], size: int) -> Polled:
+    def _polled(self, row: FeedRow, answer: Answer, entries: Sequence[FeedEntry | None], size: int) -> Polled:
         now = self._clock.now()
         source = row.source
         policy = self._policy
-        floor = policy.floor if source.authoritative or source.main else policy.long_tail_floor
-        ceiling = min(policy.ceiling, policy.main_ceiling) if source.main else policy.ceiling
+        floor, ceiling = policy.bounds(authoritative=source.authoritative, main=source.main)
         decision = decide(row.state, answer, Terms(source.feed_id, floor, policy, now, ceiling))
         decision = replace(decision, state=self._within_reach(decision.state, now))
-        items = [self._item(row, entries[i], i, now) for i in sorted((*decision.fresh, *decision.changed))]
+        news = [(entries[i], i) for i in sorted((*decision.fresh, *decision.changed))]
+        items = [self._item(row, entry, i, now) for entry, i in news if entry is not None]
         outcome = _outcome(row, decision, size, len(entries), now)
         return Polled(replace(row, state=decision.state), tuple(items), outcome, len(decision.fresh))
 

@@ -320,4 +320,4 @@ class TestBudget:
         await asyncio.gather(*(dead.acquire("d.example", "d.example", patience=1) for _ in range(2)))
         alive = RedisBudget(open_redis(valkey), FastClock())
         slot = await asyncio.wait_for(alive.acquire("d.example", "d.example", patience=600), 5)
-        await alive.release(slot)
+        alive.release(slot)

@@ -109,6 +109,39 @@ class TestFeedRows:
         assert rows.boost(feed(1).source.feed_id, None, NOW, why="ping")
         assert [row.source.feed_id for row in rows.claim(NOW, 1, 120.0)] == [feed(1).source.feed_id]
 
+    def test_a_claim_takes_no_more_than_asked_and_in_time_from_every_queue(self, store):
+        rows = FeedRows(store)
+        names = [feed(number).source.feed_id for number in range(300)]
+        for number in range(300):
+            rows.put(feed(number, NOW - number))
+        taken = [[row.source.feed_id for row in rows.claim(NOW, 5, 10_000.0)] for _ in range(60)]
+        assert {len(claimed) for claimed in taken} == {5}
+        assert Counter(feed for claimed in taken for feed in claimed) == Counter(names)
+        first = {due_key(feed) for claimed in taken[:PARTITIONS] for feed in claimed}
+        assert len(first) > PARTITIONS * 0.8, "no queue waits for the others to be empty"
+
+    def test_a_claim_fills_up_from_one_long_queue(self, store):
+        rows = FeedRows(store)
+        queue = due_key(feed(1).source.feed_id)
+        alike = [n for n in range(2_000) if due_key(feed(n).source.feed_id) == queue][:40]
+        for number in alike:
+            rows.put(feed(number, NOW - number))
+        assert len(rows.claim(NOW, 36, 120.0)) == 36
+
+    def test_many_rows_are_stored_at_once_each_by_itself(self, store):
+        rows = FeedRows(store)
+        for number in range(600):
+            rows.put(feed(number, NOW))
+        claimed = rows.claim(NOW, 600, 120.0)
+        assert len(claimed) == 600
+        rows.remove(claimed[3].source.feed_id)
+        assert rows.lease(claimed[400].source.feed_id, NOW + 9_000)
+        rows.store([replace(row, state=replace(row.state, next_at=NOW + 900, polls=7)) for row in claimed])
+        found = {row.source.feed_id: row.state for row in rows.all()}
+        assert found.keys() == {row.source.feed_id for row in claimed} - {claimed[3].source.feed_id}
+        assert {state.polls for state in found.values()} == {7}
+        assert found[claimed[400].source.feed_id].lease_until == NOW + 9_000
+
     def test_a_stopped_feed_stays_on_file_and_is_never_due(self, store):
         rows = FeedRows(store)
         rows.put(feed(1, None))

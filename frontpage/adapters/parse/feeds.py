@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 import feedparser
@@ -17,6 +17,7 @@ import feedparser
 from frontpage.adapters.parse import json_feed, sitemaps
 from frontpage.adapters.parse.decode import Decoded, decode, header, unpack
 from frontpage.adapters.parse.feed_images import entry_image
+from frontpage.adapters.parse.known_items import cut
 from frontpage.adapters.parse.readings import FeedEntry, FeedMeta, FeedReading
 from frontpage.adapters.parse.sniff import sniff
 from frontpage.adapters.parse.twins import join_twins
@@ -39,14 +40,24 @@ _LIST_LIMIT: Final = 30
 
 
 def read_any(
-    body: bytes, headers: Mapping[str, object], url: str, *, now: float, language: str | None = None
+    body: bytes,
+    headers: Mapping[str, object],
+    url: str,
+    *,
+    now: float,
+    language: str | None = None,
+    known: Collection[str] = (),
 ) -> FeedReading:
-    """A feed of any format, or a sitemap read as one; sniffs by content. Raises UnreadableInput as `read_feed`."""
+    """A feed of any format, or a sitemap read as one; sniffs by content. Raises UnreadableInput as `read_feed`.
+
+    known: digests of items (`FeedReading.items` of an earlier reading) that need not be read again where the format
+    allows it; see `FeedReading.left_out`.
+    """
     unpacked = _unpacked(body)
     decoded = decode(unpacked, headers, markup="xml")
     if sniff(decoded.text) == "sitemap":
         return sitemaps.as_feed(sitemaps.read_sitemap(body, headers, url), now=now)
-    return _read(decoded, headers, url, now=now, language=language)
+    return _read(decoded, headers, url, now=now, language=language, known=known)
 
 
 def read_feed(
@@ -70,7 +81,13 @@ def _unpacked(body: bytes) -> bytes:
 
 
 def _read(
-    decoded: Decoded, headers: Mapping[str, object], url: str, *, now: float, language: str | None
+    decoded: Decoded,
+    headers: Mapping[str, object],
+    url: str,
+    *,
+    now: float,
+    language: str | None,
+    known: Collection[str] = (),
 ) -> FeedReading:
     text = decoded.text
     problems = list(decoded.problems)
@@ -84,12 +101,24 @@ def _read(
     elif kind == "text":
         raise UnreadableInput("neither XML nor JSON", cause="not-a-feed")
     else:
-        repaired, found = repair(text)
+        short = cut(text, context_of(text, url), known)
+        repaired, found = repair(short.rest)
         problems += found
         reading = _from_feedparser(repaired, headers, url, now, language)
+        reading.items, reading.left_out = short.items, short.known
     reading.feed.encoding = decoded.encoding
     reading.problems[:0] = problems
-    return join_twins(reading)
+    reading = join_twins(reading)
+    if len(reading.items) != len(reading.entries) + len(reading.left_out):
+        if reading.left_out:
+            return _read(decoded, headers, url, now=now, language=language)
+        reading.items = ()
+    return reading
+
+
+def context_of(text: str, url: str) -> str:
+    """Besides its text, what an item's address depends on: see `known_items`."""
+    return f"{url} {_rss_base(text, url)}"
 
 
 _CHANNEL_LINK: Final = re.compile(r"<link>\s*(?:<!\[CDATA\[\s*)?(https?://[^<\]\s]+)", re.IGNORECASE)

@@ -49,11 +49,17 @@ class FeedEntry:
 
 @dataclass(slots=True)
 class FeedReading:
-    """A feed: entries in document order, twins joined."""
+    """A feed: entries in document order, twins joined.
+
+    items: a digest of every item's text in document order, empty when items and entries do not match one to one;
+    left_out: the places among them of items that the caller knew, which are missing from `entries`.
+    """
 
     feed: FeedMeta
     entries: list[FeedEntry]
     problems: list[str] = field(default_factory=list)
+    items: tuple[str, ...] = ()
+    left_out: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True)
