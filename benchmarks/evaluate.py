@@ -258,7 +258,7 @@ def command(report: Report, root: Path) -> None:
 
 def ingestion(report: Report, root: Path, folder: Path) -> None:
     """The ingestion cases and the parsing figures."""
-    from benchmarks import cases_ingestion, parsing
+    from benchmarks import cases_ingestion, kinds, parsing
 
     report.say("ingestion cases")
     for name, good, detail in cases_ingestion.run(folder):
@@ -266,6 +266,9 @@ def ingestion(report: Report, root: Path, folder: Path) -> None:
     report.say("parsing")
     for name, value in sorted(parsing.run(root).items()):
         report.figure(f"parsing.{name}", value)
+    report.say("opinion without markup, on publishers held out and on the sample world")
+    for name, value in kinds.run(root).items():
+        report.figure(f"kinds.{name}", value)
 
 
 def main() -> None:

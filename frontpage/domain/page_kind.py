@@ -1,6 +1,7 @@
 """News, opinion, fact-check, live blog or something else, from what publishers state: markup, sections, paths, labels.
 
 Tuned for precision: labelling news as opinion is the worse error, so only stated types and whole path segments count.
+Texts whose publisher states nothing are judged by form (`kind_forms`) and style (`kind_cues`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Collection
 from typing import Final, Literal
 from urllib.parse import unquote, urlsplit
 
+from frontpage.domain.hosts import registrable_domain
 from frontpage.domain.wordlists import alternatives, words
 
 Kind = Literal["news", "opinion", "fact_check", "live", "other"]
@@ -68,6 +70,15 @@ _LABELS: Final[dict[Kind, re.Pattern[str]]] = {
         otherwise=r"|\s[|–—-]\s+live updates$",
     ),
 }
+#: Sites (the label of their domain) that publish nothing but checks.
+_CHECKERS: Final = words(
+    """
+    politifact factcheck factchecker fullfact snopes faktisk teyit aosfatos demagog stopfake checkyourfact leadstories
+    factcrescendo
+    """
+)
+#: Sections are joined by these: "Opinion > Editorials", "News/Opinion".
+_JOINED: Final = re.compile(r"\s*[/>|›»]\s*")
 _OPINION_TYPES: Final = frozenset({"opinionnewsarticle"})
 _OG_OTHER: Final = ("video", "music", "profile", "product", "book")
 
@@ -77,12 +88,14 @@ def kind_of(
     *,
     types: Collection[str] = (),
     section: str = "",
+    labels: Collection[str] = (),
     title: str = "",
     og_type: str = "",
     is_other: bool = False,
 ) -> Kind:
-    """The kind of a page. `types`: lower-case schema.org types of its article object; `section` the publisher's label;
-    `is_other` says that its structured data describes something that is no article.
+    """The kind of a page. `types`: lower-case schema.org types of its article object; `section` the publisher's label,
+    `labels` its further ones (second sections, crumbs), which name opinions and checks only; `is_other` says that its
+    structured data describes something that is no article.
     """
     if "claimreview" in types:
         return "fact_check"
@@ -94,20 +107,31 @@ def kind_of(
     segments = [unquote(part).casefold() for part in parts.path.split("/") if part]
     # The last segment is the article's own slug: "/sport/live" is a section, "/2026/live-music-returns" is a headline.
     sections = segments[:-1] if len(segments) > 1 else []
-    label = "-".join(section.casefold().split())
+    stated = {_key(section)}
+    further = {_key(part) for label in (section, *labels) for part in _JOINED.split(label)}
+    host = parts.hostname or ""
+    domain = registrable_domain(host)
+    # "opinion.paper.test" is a section, "tribune.test" the name of a paper.
+    within = host.removesuffix(domain).rstrip(".").split(".")[0]
     tables: tuple[tuple[Kind, frozenset[str]], ...] = (
         ("fact_check", _FACT_CHECK),
         ("live", _LIVE),
         ("opinion", _OPINION),
     )
     for kind, table in tables:
-        if label in table or any(segment in table for segment in sections[:4]):
+        if not table.isdisjoint(stated) or any(segment in table for segment in sections[:4]):
             return kind
-        if parts.hostname and parts.hostname.split(".")[0] in table and kind != "live":
+        if kind != "live" and (within in table or not table.isdisjoint(further)):
             return kind
+    if segments and domain.partition(".")[0] in _CHECKERS:
+        return "fact_check"
     for kind, pattern in _LABELS.items():
         if pattern.search(title):
             return kind
     if is_other or (not segments and not parts.query) or og_type.startswith(_OG_OTHER):
         return "other"
     return "news"
+
+
+def _key(label: str) -> str:
+    return "-".join(label.casefold().split())

@@ -22,6 +22,7 @@ from frontpage.adapters.parse.pages import read_page
 from frontpage.contracts.events import ArticleKind, FeedItem
 from frontpage.domain.hosts import registrable_domain
 from frontpage.domain.languages import direction, primary_subtag
+from frontpage.domain.page_kind import kind_of
 from frontpage.domain.text import direction_of, plain
 from frontpage.domain.urls import canonicalise
 from frontpage.errors import FetchFailed, FetchRefused, UnreadableInput
@@ -275,7 +276,8 @@ class Pages:
             lead=page.lead or item.summary,
             body=page.body_text,
             dir=page.dir,
-            kind=page.kind,
+            # a category of the feed is as much the publisher's word as a section on the page
+            kind=page.kind if page.kind != "news" else kind_of(page.canonical_url, labels=item.categories),
             paywalled=page.paywalled or publisher.paywalled,
             authors=page.authors or item.authors,
             keywords=[*page.keywords, *item.categories],
@@ -314,6 +316,7 @@ class Pages:
             snippet=item.summary if publisher.snippet_allowed else "",
             lead=item.summary,
             dir="rtl" if (script or direction(language)) == "rtl" else "ltr",
+            kind=kind_of(address.canonical, labels=item.categories, title=title),
             paywalled=publisher.paywalled,
             authors=list(item.authors),
             keywords=list(item.categories),

@@ -16,13 +16,13 @@ from frontpage.adapters.parse import html_tree, language, page_text
 from frontpage.adapters.parse.decode import header
 from frontpage.adapters.parse.html_tree import Page
 from frontpage.adapters.parse.page_dates import read_dates
+from frontpage.adapters.parse.page_kinds import is_paywalled, page_kind
 from frontpage.adapters.parse.page_title import page_title
 from frontpage.adapters.parse.readings import PageReading
-from frontpage.adapters.parse.structured import Structured, describes_other, read_structured
+from frontpage.adapters.parse.structured import Structured, read_structured
 from frontpage.domain.canonical import identify
 from frontpage.domain.languages import direction, primary_subtag
 from frontpage.domain.licence import clip as clip_snippet
-from frontpage.domain.page_kind import kind_of
 from frontpage.domain.text import clip, direction_of, from_markup, plain, sentences
 from frontpage.domain.urls import clean_link
 from frontpage.errors import UnreadableInput
@@ -88,18 +88,13 @@ def read_page(
         image=_image(page, data, address),
         section=section or None,
         keywords=_keywords(page, data),
-        paywalled=_paywalled(page, data),
+        paywalled=is_paywalled(page, data, body_text),
         publisher=next((name.partition(" | ")[0] for name in names if name), None),
         syndicated_from=identity.syndicated_from,
         problems=[*page.problems, *identity.problems, *dates.problems],
     )
-    reading.kind = kind_of(
-        identity.canonical,
-        types=data.types,
-        section=section,
-        title=title,
-        og_type=page.first("og:type").lower(),
-        is_other=describes_other(data.page_types),
+    reading.kind = page_kind(
+        page, data, identity.canonical, section=section, title=title, text=body_text, language=detected
     )
     _apply_directives(reading, page, headers)
     if reading.snippet_allowed:
@@ -135,10 +130,9 @@ def _description(page: Page, data: Structured) -> str:
 
 
 def _section(page: Page, data: Structured) -> str:
-    label = (
-        page.first("article:section", "parsely-section", "section", "sailthru.section", "cxenseparse:section")
-        or data.section
-    )
+    label = page.first(
+        "article:section", "parsely-section", "section", "sailthru.section", "cxenseparse:section"
+    ) or next(iter(data.sections), "")
     if not label and len(data.breadcrumbs) >= 2:
         label = data.breadcrumbs[1]
     return clip(from_markup(label), 80)
@@ -210,13 +204,6 @@ def _image(page: Page, data: Structured, url: str) -> str | None:
             if link and not _PLACEHOLDER.search(link):
                 return link
     return None
-
-
-def _paywalled(page: Page, data: Structured) -> bool:
-    if data.free is not None:
-        return not data.free
-    tier = page.first("article:content_tier", "cxenseparse:content_tier").lower()
-    return tier in ("locked", "metered", "paid", "premium") or page.first("isaccessibleforfree").lower() == "false"
 
 
 def _apply_directives(reading: PageReading, page: Page, headers: Mapping[str, object]) -> None:

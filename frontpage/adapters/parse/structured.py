@@ -50,7 +50,7 @@ class Structured:
     body: str = ""
     published: str = ""
     modified: str = ""
-    section: str = ""
+    sections: list[str] = field(default_factory=list)
     keywords: list[str] = field(default_factory=list)
     authors: list[str] = field(default_factory=list)
     image: str = ""
@@ -132,17 +132,26 @@ def _fill(result: Structured, node: dict[str, Any]) -> None:
     result.body = _string(node, "articleBody")
     result.published = plain(_string(node, "datePublished") or _string(node, "dateCreated"))
     result.modified = plain(_string(node, "dateModified"))
-    result.section = from_markup(_string(node, "articleSection"))
+    result.sections = _names(node.get("articleSection"))
     result.keywords = _keywords(node.get("keywords"))
     result.authors = _names(node.get("author")) or _names(node.get("creator"))
     result.image = _image(node.get("image")) or _image(node.get("thumbnailUrl"))
     result.publisher = next(iter(_names(node.get("publisher"))), "")
     result.language = plain(_string(node, "inLanguage"))
     result.url = plain(_string(node, "url") or _string(node, "mainEntityOfPage"))
-    free = node.get("isAccessibleForFree")
-    if isinstance(free, str):
-        free = {"false": False, "true": True}.get(free.strip().lower().rpartition("/")[2])
-    result.free = free if isinstance(free, bool) else None
+    result.free = _free(node)
+
+
+def _free(node: dict[str, Any]) -> bool | None:
+    """What the article says of itself, else what it says of a part: a locked part is how many templates say it."""
+    parts = node.get("hasPart")
+    for one in (node, *(parts if isinstance(parts, list) else [parts])[:20]):
+        free = one.get("isAccessibleForFree") if isinstance(one, dict) else None
+        if isinstance(free, str):
+            free = {"false": False, "true": True}.get(free.strip().lower().rpartition("/")[2])
+        if isinstance(free, bool) and (one is node or not free):
+            return free
+    return None
 
 
 def _names(value: Any) -> list[str]:
