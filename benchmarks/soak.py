@@ -1,4 +1,4 @@
-"""`make soak`: the kill test over and over, with the same accounting as the integration test.
+"""`make soak`: the kill test over and over, with the same accounting as the integration test, then `crashes.py`.
 
     python -m benchmarks.soak [--rounds 10]
 
@@ -14,6 +14,7 @@ import sys
 import time
 from pathlib import Path
 
+from benchmarks import crashes
 from benchmarks.harness import record
 
 TEST = "tests/integration/platform/test_kill_everything.py"
@@ -33,7 +34,7 @@ def main() -> int:
         print(f"round {number} of {rounds}: {'passed' if done.returncode == 0 else done.stdout}", flush=True)
     record("soak", {"rounds": rounds, "failed": failed, "seconds": time.monotonic() - began})
     print(f"{rounds - failed} passed, {failed} failed")
-    return int(failed > 0)
+    return int(crashes.main([]) or failed > 0)
 
 
 if __name__ == "__main__":

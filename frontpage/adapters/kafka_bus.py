@@ -17,7 +17,7 @@ import kafka
 from kafka.structs import TopicPartition as KafkaPartition
 
 from frontpage.adapters.bus import Record
-from frontpage.adapters.kafka_common import as_record, kafka_errors
+from frontpage.adapters.kafka_common import RECONNECT, as_record, kafka_errors
 from frontpage.adapters.kafka_consumer import MAX_POLL_INTERVAL, KafkaConsumer, partitions_of
 from frontpage.adapters.kafka_producer import KafkaProducer, KafkaTransactional
 from frontpage.errors import ServiceUnavailable
@@ -100,6 +100,7 @@ class KafkaBus:
                 enable_auto_commit=False,
                 isolation_level="read_committed",
                 allow_auto_create_topics=False,
+                reconnect_backoff_max_ms=RECONNECT,
                 metrics_enabled=False,
             )
             try:

@@ -15,6 +15,10 @@ from frontpage.errors import Fenced, ServiceUnavailable
 #: takes about 5.
 DELIVERY_TIMEOUT: Final = 30.0
 
+#: Longest wait between two tries to connect, milliseconds. The library's 30 s would keep every process away for so long
+#: after a broker is back.
+RECONNECT: Final = 1_000
+
 FENCED: Final = (
     errors.ProducerFencedError,
     errors.InvalidProducerEpochError,

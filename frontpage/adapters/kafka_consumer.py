@@ -18,7 +18,7 @@ from kafka.structs import OffsetAndMetadata
 from kafka.structs import TopicPartition as KafkaPartition
 
 from frontpage.adapters.bus import Record, TopicPartition
-from frontpage.adapters.kafka_common import DELIVERY_TIMEOUT, as_record, kafka_errors
+from frontpage.adapters.kafka_common import DELIVERY_TIMEOUT, RECONNECT, as_record, kafka_errors
 from frontpage.errors import ServiceUnavailable
 
 log = logging.getLogger(__name__)
@@ -86,6 +86,7 @@ class KafkaConsumer:
                 max_poll_interval_ms=int(max_poll_interval * 1000),
                 fetch_max_wait_ms=200,
                 metadata_max_age_ms=30_000,
+                reconnect_backoff_max_ms=RECONNECT,
                 metrics_enabled=False,
             )
             if partitions is None:

@@ -11,7 +11,7 @@ import kafka
 from kafka import errors
 
 from frontpage.adapters.bus import Consumer, Outgoing
-from frontpage.adapters.kafka_common import DELIVERY_TIMEOUT, kafka_errors
+from frontpage.adapters.kafka_common import DELIVERY_TIMEOUT, RECONNECT, kafka_errors
 from frontpage.adapters.kafka_consumer import KafkaConsumer
 from frontpage.errors import Fenced, ServiceUnavailable
 
@@ -112,6 +112,7 @@ def _producer(bootstrap: str, **more: Any) -> Any:
         max_block_ms=int(DELIVERY_TIMEOUT * 1000),
         batch_size=256 * 1024,
         linger_ms=5,
+        reconnect_backoff_max_ms=RECONNECT,
         metrics_enabled=False,
         **more,
     )

@@ -253,8 +253,9 @@ def _place(record: Record) -> str:
 
 
 def main(
-    runtime: Runtime, stop: threading.Event, partitions: Sequence[int] = range(LANGUAGE_PARTITIONS), *, minds: Minds
-) -> None:
+    runtime: Runtime, stop: threading.Event, partitions: Sequence[int] = range(LANGUAGE_PARTITIONS), *, minds: Minds,
+    snapshot_every: int = snapshots.EVERY,
+) -> None:  # fmt: skip
     """One thread per partition; ends when `stop` is set."""
     owned: dict[int, StoryBook] = {}
 
@@ -267,7 +268,7 @@ def main(
     for partition in partitions:
         tenures = Tenures(
             runtime.bus, runtime.clock, partition, minds=minds, repair_interval=runtime.settings.repair_interval,
-            beat=beat, archive=archive,
+            beat=beat, archive=archive, snapshot_every=snapshot_every,
         )  # fmt: skip
         lease = HeldLease(runtime.redis, f"cluster-{partition}", holder)
         threads.append(threading.Thread(target=tenures.run, args=(lease, stop), name=f"cluster-{partition}"))

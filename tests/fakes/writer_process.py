@@ -1,4 +1,4 @@
-"""The story writer as a process of its own, with the foreseeable clusterer: `python writer_process.py PARTITION`."""
+"""The story writer as a process of its own, with the foreseeable clusterer and frequent snapshots: `python writer_process.py PARTITION`."""
 
 from __future__ import annotations
 
@@ -11,4 +11,7 @@ from streaming.cluster import writer
 
 if __name__ == "__main__":
     numbers = [int(sys.argv[1])]
-    run_process(writer.PROCESS, lambda runtime, stop: writer.main(runtime, stop, numbers, minds=EventClusterer))
+    run_process(
+        writer.PROCESS,
+        lambda runtime, stop: writer.main(runtime, stop, numbers, minds=EventClusterer, snapshot_every=100),
+    )

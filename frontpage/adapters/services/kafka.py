@@ -146,6 +146,9 @@ def _properties(data: Path, port: int, controller_port: int) -> str:
         # An aborted producer's markers keep readers waiting for this long at most.
         "transaction.abort.timed.out.transaction.cleanup.interval.ms": "5000",
         "controlled.shutdown.enable": "false",
+        # A killed node waits at its next start until its own session of before has run out; the default is 9 s.
+        "broker.session.timeout.ms": "3000",
+        "broker.heartbeat.interval.ms": "500",
     }
     return "".join(f"{key}={value}\n" for key, value in rows.items())
 
