@@ -96,20 +96,35 @@ def poll_report(spark: SparkSession, lake: Lake, now: float) -> int:
     from pyspark.sql import functions as F
 
     polls: DataFrame = lakes.read(spark, lake, POLLS).where(F.col("at") >= now - WINDOW)
-    minutes = F.greatest((F.max("at") - F.min("at")) / 60.0, F.lit(1.0))
-    rows = polls.groupBy("feed_id").agg(
-        F.max_by("publisher_id", "at").alias("publisher_id"),
-        F.max_by("domain", "at").alias("domain"),
-        F.count("*").alias("polls"),
-        F.avg((F.col("outcome") == "not_modified").cast("double")).alias("not_modified_share"),
-        F.avg((F.col("new_items") == 0).cast("double")).alias("waste"),
-        _count(F.col("outcome").isin("error", "refused")).alias("errors"),
-        F.sum("new_items").alias("new_items"),
-        F.percentile_approx("delay", 0.5).alias("delay_p50"),
-        F.percentile_approx("delay", 0.9).alias("delay_p90"),
-        (F.count("*") / minutes).alias("per_minute"),
-        F.lit(now).alias("at"),
+    audit = F.coalesce(F.col("audit"), F.lit(False))
+    looks = (
+        polls.where(audit)
+        .groupBy("feed_id")
+        .agg(
+            F.count("*").alias("audits"),
+            F.percentile_approx("delay", 0.5).alias("audit_delay_p50"),
+            F.percentile_approx("delay", 0.9).alias("audit_delay_p90"),
+        )
     )
+    minutes = F.greatest((F.max("at") - F.min("at")) / 60.0, F.lit(1.0))
+    scheduled = (
+        polls.where(~audit)
+        .groupBy("feed_id")
+        .agg(
+            F.max_by("publisher_id", "at").alias("publisher_id"),
+            F.max_by("domain", "at").alias("domain"),
+            F.count("*").alias("polls"),
+            F.avg((F.col("outcome") == "not_modified").cast("double")).alias("not_modified_share"),
+            F.avg((F.col("new_items") == 0).cast("double")).alias("waste"),
+            _count(F.col("outcome").isin("error", "refused")).alias("errors"),
+            F.sum("new_items").alias("new_items"),
+            F.percentile_approx("delay", 0.5).alias("delay_p50"),
+            F.percentile_approx("delay", 0.9).alias("delay_p90"),
+            (F.count("*") / minutes).alias("per_minute"),
+            F.lit(now).alias("at"),
+        )
+    )
+    rows = scheduled.join(looks, "feed_id", "left").withColumn("audits", F.coalesce(F.col("audits"), F.lit(0)))
     return lakes.replace(spark, lake, POLL_REPORT, rows)
 
 

@@ -86,6 +86,8 @@ class Settings(BaseSettings):
     encoder_other: str = "use"
     poll_floor: PositiveFloat = 60.0
     poll_ceiling: PositiveFloat = 3600.0
+    #: Feeds that are also polled at their floor, to measure the schedule; at most a twentieth of all feeds.
+    audit_feeds: int = Field(300, ge=0)
     fetch_timeout_real: PositiveFloat = 20.0
     log_level: LogLevel = "INFO"
     #: Which of several replicas of one process this is; part of its transactional id, so unique among them.

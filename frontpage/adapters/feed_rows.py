@@ -22,7 +22,7 @@ from frontpage.adapters.feed_codec import FeedRow, FeedSource
 from frontpage.adapters.redis_store import store_errors
 from frontpage.contracts.views import FEED, FEEDS_DUE
 from frontpage.domain.push import FETCH_GAP
-from frontpage.domain.schedule import FeedState, boosted
+from frontpage.domain.schedule import FeedState, audited, boosted
 
 if TYPE_CHECKING:
     import redis
@@ -124,6 +124,14 @@ class FeedRows:
             pipe.zrem(due_key(feed_id), feed_id)
             return bool(pipe.execute()[0])
 
+    def ids(self) -> list[str]:
+        """Of every feed, queue by queue, the next due first."""
+        with store_errors():
+            pipe = self._store.pipeline(transaction=False)
+            for partition in range(PARTITIONS):
+                pipe.zrange(FEEDS_DUE.key(partition=partition), 0, -1)
+            return [member.decode() for members in pipe.execute() for member in members]
+
     def all(self) -> Iterator[FeedRow]:
         """Every feed, queue by queue, the next due first."""
         for partition in range(PARTITIONS):
@@ -167,6 +175,10 @@ class FeedRows:
     def lease(self, feed_id: str, until: float | None) -> bool:
         """Note the end of a feed's WebSub lease (None: there is none any more); False when there is no such feed."""
         return self._change(feed_id, lambda state: replace(state, lease_until=until, unannounced=0), -math.inf)
+
+    def audited(self, feed_id: str, share: float, now: float) -> bool:
+        """Note what the audit saw: which share of the interval items waited; False when there is no such feed."""
+        return self._change(feed_id, lambda state: audited(state, share, now), -math.inf)
 
     def _change(self, feed_id: str, change: Callable[[FeedState], FeedState], now: float) -> bool:
         while (row := self.get(feed_id)) is not None:

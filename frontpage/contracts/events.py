@@ -61,7 +61,11 @@ class DeadLetter(Event):
 
 
 class PollOutcome(Event):
-    """`polls`: one poll of one feed. `delay` seconds from publication to seen, median of the new items."""
+    """`polls`: one poll of one feed. `delay` seconds from publication to seen, median of the new items.
+
+    audit: a look beside the schedule, to measure it. Then `new_items` are those that the schedule has found since the
+    look before, and `delay` is the seconds that they waited for it, by the looks and not by their own times.
+    """
 
     schema_name: ClassVar[str] = "polls"
     feed_id: str
@@ -77,6 +81,7 @@ class PollOutcome(Event):
     new_items: int = 0
     delay: float | None = None
     next_at: float
+    audit: bool = False
 
 
 class ArticleCard(BaseModel):

@@ -171,7 +171,10 @@ errors BIGINT - errors and refusals
 new_items BIGINT - found
 delay_p50 DOUBLE - seconds from publication to seen
 delay_p90 DOUBLE - same
-per_minute DOUBLE - polls a minute over the observed span
+per_minute DOUBLE - polls a minute over the observed span, without the audit's
+audits BIGINT - looks of the audit
+audit_delay_p50 DOUBLE - seconds from the feed showing an item to the schedule finding it, null without an audit
+audit_delay_p90 DOUBLE - same
 at DOUBLE - when computed
 """),
     ("feed_id",), "at",

@@ -193,6 +193,7 @@ items INT - in the feed
 new_items INT - not seen before
 delay DOUBLE - median seconds from publication to seen, of the new items
 next_at DOUBLE - next poll
+audit BOOLEAN - a look beside the schedule: its delay is by the looks, of what the schedule has found since the last
 """ + _PLACE),
     ("feed_id", "at"), "offset", change_feed=True,
 )  # fmt: skip

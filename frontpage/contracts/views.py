@@ -42,6 +42,10 @@ CONTENT: Final = View("content:{hash}", "string", 7 * 86_400, "enrich", "article
 THUMB: Final = View("thumb:{thumb}", "string", 7 * 86_400, "enrich", "resized JPEG bytes")
 FEED: Final = View("feed:{feed}", "string", None, "poller", "source and FeedState")
 FEEDS_DUE: Final = View("feeds:due:{partition}", "zset", None, "poller", "feed ids by next poll time (virtual)")
+FEEDS_CLOCK: Final = View("feeds:clock", "string", None, "poller", "virtual time at which feeds were claimed last")
+AUDIT: Final = View("audit:{feed}", "string", 7 * 86_400, "poller", "Watch JSON of an audited feed")
+AUDIT_DUE: Final = View("audit:due", "zset", None, "poller", "audited feeds by next look (virtual)")
+AUDIT_WEEK: Final = View("audit:week", "string", None, "poller", "week and size of the audited sample")
 WEBSUB: Final = View(
     "websub:sub:{subscription}",
     "string",

@@ -36,7 +36,7 @@ from frontpage.domain.push import FETCH_GAP
 
 __all__ = [
     "DAY", "GUIDS", "GUIDS_BOUND", "HOUR", "Answer", "Decision", "Entry", "FeedState", "Outcome", "Plan", "Policy",
-    "Terms", "Trust", "boosted", "decide", "plan", "spread",
+    "Terms", "Trust", "audited", "boosted", "decide", "plan", "spread",
 ]  # fmt: skip
 
 #: "the last 200 item guids" (editions document); a longer document keeps all of its own, up to this bound.
@@ -103,6 +103,8 @@ class FeedState:
     #: see `lateness.py`: mean share of the interval that items waited, and what the interval is divided by
     late: float = lateness.USUAL
     hurry: int = 1
+    #: when the audit last said how late it was; while it does, it is believed over the items' own times
+    audited_at: float | None = None
     #: until when the last answer says to be fresh, where that is beyond our ceiling; how often that was wrong, and when
     fresh_until: float | None = None
     contradicted: int = 0
@@ -217,6 +219,12 @@ def boosted(
     return replace(state, next_at=min(due, soonest), wanted_at=now, wanted_by=pushed)
 
 
+def audited(state: FeedState, share: float, now: float) -> FeedState:
+    """The state after the audit saw that items waited that share of the interval."""
+    late, hurry = lateness.observed(state.late, state.hurry, share)
+    return replace(state, late=late, hurry=hurry, audited_at=now)
+
+
 def spread(seed: str, at: float) -> float:
     """A repeatable number in [0, 1) per feed and moment, so that feeds do not fire together."""
     return int(digest(f"{seed}:{at:.0f}", 8), 16) / 2**32
@@ -270,7 +278,8 @@ def _judge_timing(state: FeedState, published: list[float | None], terms: Terms,
     """What new items' times say: of our interval, where it was ours, and of the server's own word."""
     now = terms.now
     shares = [s for p in published if p is not None and (s := lateness.waited(p, before, now)) is not None]
-    if shares and state.wanted_at is None and state.fresh_until is None:
+    watched = state.audited_at is not None and 0.0 <= now - state.audited_at < DAY
+    if shares and not watched and state.wanted_at is None and state.fresh_until is None:
         late, hurry = lateness.observed(state.late, state.hurry, sum(shares) / len(shares))
         state = replace(state, late=late, hurry=hurry)
     until = state.fresh_until

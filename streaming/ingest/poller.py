@@ -13,16 +13,20 @@ import asyncio
 import contextlib
 import logging
 import threading
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
+from frontpage.adapters.audit_rows import AuditRows
+from frontpage.adapters.feed_pace import FeedPace
 from frontpage.adapters.feed_rows import FeedRow, FeedRows
 from frontpage.adapters.loop import decoded
 from frontpage.contracts.events import PollRequest
 from frontpage.contracts.topics import POLL_REQUESTS
+from frontpage.domain import audit
 from frontpage.domain.push import FETCH_GAP
 from frontpage.domain.schedule import Policy
 from frontpage.errors import ServiceUnavailable
 from frontpage.runtime import Runtime, run_process
+from streaming.ingest.auditor import Auditor
 from streaming.ingest.polling import PROCESS, REAL_FLOOR, Polled, Polling
 from streaming.ingest.publishers import PublisherBook
 from streaming.ingest.subscriber import Subscriber
@@ -47,9 +51,18 @@ CLAIM_REAL: Final = 60.0
 CLAIM_VIRTUAL: Final = 120.0
 #: Real seconds between looks at the queues while nothing is due.
 IDLE: Final = 0.25
+#: Real seconds between looks at whether the clock jumped.
+PACED_EVERY: Final = 2.0
 #: Back-off while Kafka or Redis does not answer (real seconds).
 FIRST_BACKOFF: Final = 0.5
 LONGEST_BACKOFF: Final = 15.0
+
+
+class Pace(Protocol):
+    """Keeps queues in step with a clock that jumps; `FeedPace`."""
+
+    def keep(self, now: float, speed: float) -> int:
+        """Feeds moved. Raises ServiceUnavailable."""
 
 
 class Poller:
@@ -66,6 +79,7 @@ class Poller:
         noticed: Callable[[list[Polled]], None] = lambda _: None,
         concurrent: int = CONCURRENT,
         idle: float = IDLE,
+        pace: Pace | None = None,
     ) -> None:
         self._polling = polling
         self._rows = rows
@@ -75,6 +89,7 @@ class Poller:
         self._noticed = noticed
         self._concurrent = concurrent
         self._idle = idle
+        self._pace, self._paced_at = pace, float("-inf")
         self._done: asyncio.Queue[Polled] = asyncio.Queue()
         self._unwritten = 0
         self.polls = 0
@@ -114,7 +129,7 @@ class Poller:
                     flying.add(task)
                     task.add_done_callback(landed)
                 if not claimed:
-                    await asyncio.sleep(IDLE)
+                    await asyncio.sleep(self._idle)
             if flying:
                 await asyncio.wait(flying, timeout=CLAIM_REAL)
             with contextlib.suppress(TimeoutError):
@@ -126,6 +141,10 @@ class Poller:
     async def _claim(self, limit: int) -> list[FeedRow]:
         speed = 1.0 / self._clock.real_seconds(1.0)
         lease = max(CLAIM_VIRTUAL, CLAIM_REAL * speed)
+        moment = asyncio.get_running_loop().time()
+        if self._pace is not None and moment - self._paced_at >= PACED_EVERY:
+            await asyncio.to_thread(self._pace.keep, self._clock.now(), speed)
+            self._paced_at = moment
         return await asyncio.to_thread(self._rows.claim, self._clock.now(), limit, lease)
 
     async def _poll(self, row: FeedRow) -> None:
@@ -204,7 +223,7 @@ async def poll_until(runtime: Runtime, stop: threading.Event) -> None:
     settings = runtime.settings
     policy = Policy(floor=settings.poll_floor, long_tail_floor=5 * settings.poll_floor, ceiling=settings.poll_ceiling)
     rows = FeedRows(runtime.redis)
-    producer = runtime.bus.producer()
+    producer, auditing = runtime.bus.producer(), runtime.bus.producer()
     requests = threading.Thread(
         target=serve_requests, args=(runtime.bus, rows, runtime.clock, stop), name="poll-requests", daemon=True
     )
@@ -212,7 +231,16 @@ async def poll_until(runtime: Runtime, stop: threading.Event) -> None:
     try:
         async with fetch_tier(runtime) as fetcher:
             subscriber = Subscriber.of(runtime, fetcher, rows)
-            polling = Polling(fetcher, PublisherBook(runtime.redis), runtime.clock, policy)
+            book = PublisherBook(runtime.redis)
+            polling = Polling(fetcher, book, runtime.clock, policy)
+            auditor = Auditor(
+                Polling(fetcher, book, runtime.clock, audit.policy(policy)),
+                rows,
+                AuditRows(runtime.redis),
+                auditing,
+                runtime.clock,
+                wanted=settings.audit_feeds,
+            )
             poller = Poller(
                 polling,
                 rows,
@@ -220,12 +248,14 @@ async def poll_until(runtime: Runtime, stop: threading.Event) -> None:
                 runtime.clock,
                 beat=lambda **facts: runtime.heartbeat(PROCESS, subscriptions=subscriber.living, **facts),
                 noticed=subscriber.noticed,
+                pace=FeedPace(runtime.redis),
             )
-            subscribing = asyncio.create_task(subscriber.run(stop))
+            beside = [asyncio.create_task(part.run(stop)) for part in (subscriber, auditor)]
             await poller.run(stop)
-            await subscribing
+            await asyncio.gather(*beside)
     finally:
         producer.close()
+        auditing.close()
         requests.join(5)
 
 

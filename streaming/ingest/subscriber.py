@@ -56,9 +56,19 @@ class Poster(Protocol):
 class Subscriber:
     """`base` is where hubs reach us, without a trailing slash; None: nowhere, so nothing is subscribed."""
 
-    def __init__(self, poster: Poster, rows: PushRows, feeds: FeedRows, clock: Clock, base: str | None) -> None:
+    def __init__(
+        self,
+        poster: Poster,
+        rows: PushRows,
+        feeds: FeedRows,
+        clock: Clock,
+        base: str | None,
+        *,
+        every: float = EVERY,
+    ) -> None:
         self._poster, self._rows, self._feeds, self._clock = poster, rows, feeds, clock
         self._base = base
+        self._every = every
         self._news: deque[tuple[str, Advert | None]] = deque()
         #: what each feed read by this process is subscribed to, as far as it knows
         self._known: dict[str, Advert | None] = {}
@@ -85,14 +95,14 @@ class Subscriber:
 
     async def run(self, stop: threading.Event) -> None:
         """Until `stop`; what is in flight then is finished."""
-        backoff = EVERY
+        backoff = self._every
         while not stop.is_set():
             try:
                 while self._news:
                     await asyncio.to_thread(self._consider, *self._news[0])
                     self._news.popleft()
                 await self.turn()
-                backoff = EVERY
+                backoff = self._every
             except ServiceUnavailable as error:
                 backoff = min(backoff * 2, LONGEST_BACKOFF)
                 log.warning("subscriptions wait %.1f s: %s", backoff, error)

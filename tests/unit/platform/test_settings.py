@@ -24,6 +24,7 @@ WRONG = {
     "FRONTPAGE_POLL_FLOOR": "0",
     "FRONTPAGE_POLL_CEILING": "soon",
     "FRONTPAGE_FETCH_TIMEOUT_REAL": "0",
+    "FRONTPAGE_AUDIT_FEEDS": "-1",
     "FRONTPAGE_LOG_LEVEL": "loud",
     "REDIS_URL": "localhost:6379",
 }
