@@ -7,7 +7,6 @@ import base64
 import io
 import json
 import logging
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -17,32 +16,17 @@ import redis
 from aiohttp import web
 from fakes.articles import article, sentences
 from fakes.bus import MemoryBus
-from fakes.encoder import HashEncoder
+from fakes.ingest import SEEN, articles, dead, enrich, item, put
 from fakes.web import LocalServer
 
-from frontpage.adapters.article_rows import ArticleRows
 from frontpage.adapters.bus import Outgoing
-from frontpage.adapters.clock import SystemClock
-from frontpage.adapters.encoder import EncoderSet
-from frontpage.adapters.fetch import FetchTier
-from frontpage.adapters.fetch_addresses import Gate
-from frontpage.adapters.fetch_budget import RedisBudget
-from frontpage.adapters.loop import run_transactional
 from frontpage.adapters.redis_store import open_redis
-from frontpage.contracts.events import ArticleEvent, DeadLetter, FeedItem
 from frontpage.contracts.story_codec import article_signals
 from frontpage.contracts.views import Publisher
-from frontpage.domain.entities import Gazetteer
-from frontpage.domain.ids import article_id, url_key
+from frontpage.domain.ids import article_id
 from frontpage.domain.languages import partition_of
 from streaming.ingest.enrich import Enrich
-from streaming.ingest.labels import Labeller
-from streaming.ingest.pages import Pages
-from streaming.ingest.publishers import PublisherBook
 from streaming.ingest.registry import Registry
-from streaming.ingest.thumbs import Thumbs
-
-SEEN = 1_772_445_600.0
 
 
 @pytest.fixture
@@ -57,78 +41,6 @@ def store(valkey: str) -> Iterator[redis.Redis]:
     client = open_redis(valkey)
     yield client
     client.close()
-
-
-def item(url: str, title: str = "Feed title", **more) -> FeedItem:
-    base = {"feed_id": "f1", "feed_url": "https://p.example/feed", "publisher_id": "p", "language": "en"}
-    return FeedItem(**{**base, "url": url, "title": title, "seen_at": SEEN, **more})
-
-
-def put(bus: MemoryBus, *items: FeedItem) -> None:
-    bus.producer().send([Outgoing("items.raw", url_key(one.url), one.encode()) for one in items])
-
-
-class FastClock(SystemClock):
-    """A thousand times as fast: back-offs and budgets in no time, time-outs in real time."""
-
-    def __init__(self) -> None:
-        self._real, self._started = time.time(), time.monotonic()
-
-    def now(self) -> float:
-        return self._real + (time.monotonic() - self._started) * 1000
-
-    def real_seconds(self, virtual_seconds: float) -> float:
-        return virtual_seconds / 1000
-
-
-def enrich(server, store, bus, *, patience: float = 3.0, timeout: float = 1.0, work_hook=None) -> Enrich:
-    """Run until `items.raw` is used up; returns the work with its counts."""
-    clock = FastClock()
-    stop = threading.Event()
-    with asyncio.Runner() as runner:
-
-        async def make() -> FetchTier:
-            return FetchTier(
-                Gate(server.resolver), RedisBudget(store, clock), clock, store=store, contact="c", timeout=timeout
-            )
-
-        tier = runner.run(make())
-        pages = Pages(tier, PublisherBook(store), clock, patience=patience)
-        work = Enrich(
-            pages,
-            Thumbs(tier, store),
-            rows=ArticleRows(store),
-            encoders=EncoderSet(HashEncoder("en@1"), HashEncoder("other@1")),
-            labeller=Labeller(Gazetteer()),
-            clock=clock,
-            runner=runner,
-        )
-        if work_hook:
-            work_hook(work)
-        deadline = time.monotonic() + 60
-
-        def idle() -> None:
-            ends = bus.end_offsets("items.raw")
-            done = bus.committed("enrich", "items.raw")
-            if all(done.get(p, 0) >= end for p, end in ends.items()) or time.monotonic() > deadline:
-                stop.set()
-
-        run_transactional(
-            bus, process="enrich", group="enrich", topics=["items.raw"], transactional_id="enrich-test", work=work,
-            clock=clock, stop=stop, max_records=50, poll_timeout=0.05, after_commit=work.committed, idle=idle,
-            rollback=work.dropped,
-        )  # fmt: skip
-        runner.run(tier.close())
-    assert time.monotonic() < deadline, "items.raw was not used up"
-    return work
-
-
-def articles(bus: MemoryBus) -> list[ArticleEvent]:
-    return [ArticleEvent.decode(record.value) for record in bus.records("articles.normalised")]
-
-
-def dead(bus: MemoryBus) -> list[DeadLetter]:
-    return [DeadLetter.decode(record.value) for record in bus.records("items.dead")]
 
 
 def test_an_item_becomes_an_article_of_its_page(server, store):

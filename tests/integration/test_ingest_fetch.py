@@ -221,6 +221,27 @@ class TestAddresses:
             gate.dial((2, 1, 6, "", ("127.0.0.1", 80)))
         gate.dial((2, 1, 6, "", ("93.184.216.34", 80))).close()
 
+    async def test_a_name_that_changes_between_check_and_connect_leads_nowhere(self, server):
+        """DNS rebinding: the answer that was judged is public, the one that aiohttp is about to use is ours."""
+
+        class Rebound(Gate):
+            async def resolve(self, host, port=0, family=0):
+                judged = await super().resolve(host, port, family)
+                return [{**one, "host": "127.0.0.1", "port": server.port, "family": 2} for one in judged]
+
+        async def public(_: str, __: int) -> list[str]:
+            return ["93.184.216.34"]
+
+        server.on("rebound.net/", "inside")
+        for local, reached in ((frozenset(), False), (frozenset({("127.0.0.1", server.port)}), True)):
+            gate = Rebound(None, lookup=public, local=local)
+            async with FetchTier(gate, NoBudget(), SystemClock(), contact="c", timeout=3.0, robots=False) as fetch:
+                if reached:
+                    assert (await fetch.get("http://rebound.net/", kind="page")).body == b"inside"
+                else:
+                    assert (await cause_of(fetch, "http://rebound.net/"))[0] is FetchRefused
+            assert bool(server.hits) is reached, "only where the test opens the port, so it would have been reached"
+
     async def test_the_map_is_for_loopback_only(self):
         with pytest.raises(ConfigurationError):
             ResolverMap.parse("10.0.0.1:80")

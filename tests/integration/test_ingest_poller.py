@@ -12,23 +12,18 @@ import pytest
 import redis
 from aiohttp import web
 from fakes.bus import MemoryBus
+from fakes.ingest import add, items, outcomes, rss, run_until
 from fakes.web import LocalServer
 
 from frontpage.adapters.clock import SystemClock
 from frontpage.adapters.feed_rows import FeedRows
-from frontpage.adapters.fetch import FetchTier
-from frontpage.adapters.fetch_addresses import Gate
-from frontpage.adapters.fetch_budget import RedisBudget
 from frontpage.adapters.redis_store import open_redis
-from frontpage.contracts.events import DeadLetter, FeedItem, PollOutcome, PollRequest
+from frontpage.contracts.events import DeadLetter, PollRequest
 from frontpage.contracts.views import Publisher
 from frontpage.domain.ids import feed_id
-from frontpage.domain.schedule import Policy
 from frontpage.errors import ServiceUnavailable
 from streaming.ingest.poller import Poller, serve_requests
-from streaming.ingest.polling import Polling
-from streaming.ingest.publishers import PublisherBook
-from streaming.ingest.registry import NewFeed, Registry
+from streaming.ingest.registry import Registry
 
 
 @pytest.fixture
@@ -43,49 +38,6 @@ def store(valkey: str) -> Iterator[redis.Redis]:
     client = open_redis(valkey)
     yield client
     client.close()
-
-
-def rss(*items: tuple[str, str], host: str = "paper.example") -> str:
-    rows = "".join(
-        f"<item><title>{title}</title><link>https://{host}/{name}</link><guid>{name}</guid>"
-        f"<description>{'Words of a summary. ' * 30}</description></item>"
-        for name, title in items
-    )
-    return f'<?xml version="1.0"?><rss version="2.0"><channel><title>Paper</title><link>https://{host}/</link><description/>{rows}</channel></rss>'
-
-
-async def run_until(server, store, bus, done, *, seconds: float = 20.0, producer=None, timeout: float = 2.0) -> Poller:
-    """Run a poller until `done(poller)`; fails when that takes longer."""
-    clock = SystemClock()
-    fetcher = FetchTier(
-        Gate(server.resolver), RedisBudget(store, clock), clock, store=store, contact="c", timeout=timeout
-    )
-    async with fetcher:
-        polling = Polling(fetcher, PublisherBook(store, refresh=0.0), clock, Policy())
-        poller = Poller(polling, FeedRows(store), producer or bus.producer(), clock)
-        stop = threading.Event()
-        running = asyncio.create_task(poller.run(stop))
-        deadline = time.monotonic() + seconds
-        while not done(poller):
-            assert time.monotonic() < deadline, f"{poller.polls} polls"
-            assert not running.done() or running.exception() is None, running.exception()
-            await asyncio.sleep(0.02)
-        stop.set()
-        await running
-    return poller
-
-
-def add(store, *urls: str, **more) -> None:
-    report = Registry(store).add([NewFeed(url, **more) for url in urls], time.time() - 400)
-    assert not report.skipped
-
-
-def items(bus: MemoryBus) -> list[FeedItem]:
-    return [FeedItem.decode(record.value) for record in bus.records("items.raw")]
-
-
-def outcomes(bus: MemoryBus) -> dict[str, PollOutcome]:
-    return {(o := PollOutcome.decode(record.value)).feed_url: o for record in bus.records("polls")}
 
 
 async def test_new_items_reach_the_topic_once_with_clipped_summaries(server, store):

@@ -13,6 +13,7 @@ import dagster as dg
 import numpy as np
 import pytest
 import redis
+from fakes.body_search import BodySearch
 from fakes.lakehouse import FakeSystem, services, spark  # noqa: F401 - fixtures
 from fakes.sample_log import sample_log
 
@@ -62,6 +63,8 @@ class Run:
         producer.transact([Outgoing(topics.READER_CLICKS.name, "k", value, 0) for value in CORRUPT], None)
         producer.close()
         self.store = redis.Redis.from_url(running.redis_url)
+        self.directory = directory
+        self.bus = bus
         for row in self.world.publishers_as_registry():
             self.store.set(views.PUBLISHER.key(publisher=row.publisher_id), row.model_dump_json())
             self.store.sadd(views.PUBLISHERS.key(), row.publisher_id)
@@ -283,6 +286,19 @@ def test_events_after_the_watermark_join_at_serving_time_and_then_move_into_the_
     place = next(row for row in run.rows(tables.CLICKS) if row["click_id"] == "late")
     assert place["offset"] < after.watermark["reader.clicks/3"]
     assert_same_profile(after.profile, merge(before, [*events, fast], reference=after.profile.reference))
+
+
+def test_no_body_text_is_in_any_table_topic_key_model_or_log(run):
+    """The licence boundary of the batch layer, over the same articles: every row ever written, every file, every key."""
+    search = BodySearch(article for article in run.world.articles if article.id in run.log.articles)
+    search.look_at_parquet(run.directory)
+    seen = search.control
+    assert seen > 1_000, "headlines are there, so the search can find text"
+    search.look_at_topics(run.bus, [topic.name for topic in topics.ALL])
+    search.look_at_redis(run.store)
+    search.look_at_files(run.directory)
+    assert search.found == {}
+    assert {"table", "topic", "key", "file"} <= search.looked.keys()
 
 
 def test_run_metadata_explains_itself_in_the_ui(run):
