@@ -32,6 +32,10 @@ class Policy:
     longest: float = DAY
     #: one plain GET after this long of 304 only (a day, less the longest interval)
     probe_after: float = 23 * HOUR
+    #: so many items were expected while there was nothing but 304, for an hour at least: chance does that to one quiet
+    #: stretch in 400 (e^-6), and a server that never says anything else would hide a busy feed's whole day
+    suspicious_items: float = 6.0
+    suspicious_after: float = HOUR
     #: so many 200s in a row with new validators and the same content: the validators are noise
     noise_limit: int = 5
     #: dropped validators get another chance after a week (servers are repaired)

@@ -21,22 +21,32 @@ HOURS_OF_WEEK: Final = 168
 
 def expected_gap(state: FeedState, now: float, limit: float) -> float:
     """Seconds until one item is expected, walking the hours of the week from `now`; at most `limit`."""
+    return _walk(state, now, now, now + limit, 1.0)[0]
+
+
+def expected_items(state: FeedState, start: float, now: float, enough: float) -> float:
+    """How many items were expected from `start` to `now`, as we see the feed now; counted up to `enough`."""
+    return _walk(state, now, start, now, enough)[1]
+
+
+def _walk(state: FeedState, now: float, start: float, end: float, enough: float) -> tuple[float, float]:
+    """Seconds from `start` to `end`, or to where `enough` items are expected, and the items expected there."""
     observed = now - (state.since if state.since is not None else now)
     # hours observed, decayed like the counts: the integral of 2^(-t/half-life)
     exposure = HALF_LIFE / math.log(2) * (1 - 2 ** (-max(0.0, observed) / HALF_LIFE)) / HOUR
     fading = 2 ** (-max(0.0, now - state.rate_at) / HALF_LIFE)
     # one item in one hour is what we believe of a feed we know nothing of: a first interval of 30 minutes
     mean = (sum(state.rate.values()) * fading + 1.0) / (exposure + 1.0)
-    seen, at, end = 0.0, now, now + limit
+    seen, at = 0.0, start
     while at < end:
         step = min(HOUR - at % HOUR, end - at)
         # one week's worth of belief in the mean, until the hour has its own history
         per_hour = (state.rate.get(hour_of_week(at), 0.0) * fading + mean) / (exposure / HOURS_OF_WEEK + 1.0)
-        if seen + per_hour * step / HOUR >= 1.0:
-            return at + (1.0 - seen) * HOUR / per_hour - now
+        if seen + per_hour * step / HOUR >= enough:
+            return at + (enough - seen) * HOUR / per_hour - start, enough
         seen += per_hour * step / HOUR
         at += step
-    return limit
+    return end - start, seen
 
 
 def hour_of_week(at: float) -> int:

@@ -3,7 +3,8 @@
 The manual, in the order of a feed's life:
 
 - `plan` says what to ask for: the address (a permanent redirect is followed for good) and the validators, sent
-  back byte for byte. Nothing but 304 for 23 hours makes one plain GET, to catch validators that never change.
+  back byte for byte. Nothing but 304 for 23 hours, or for much longer than the feed's rhythm lets expect, makes one
+  plain GET, to catch validators that never change.
 - `decide` takes the answer. New items are those whose guid is not among the last 200; a known guid under another
   title or address is a changed item: it is handed on (a corrected headline is a new version) but does not count
   as publishing.
@@ -165,7 +166,9 @@ def plan(url: str, state: FeedState, policy: Policy, now: float) -> Plan:
     """The request for a poll at `now`."""
     target = state.moved_to or url
     distrusted = state.trust != "yes" and now - (state.trust_at or now) < policy.distrust_for
-    probing = state.body_at is not None and not 0.0 <= now - state.body_at < policy.probe_after
+    probing = state.body_at is not None and (
+        not 0.0 <= now - state.body_at < policy.probe_after or _suspicious(state, state.body_at, policy, now)
+    )
     if distrusted or probing or state.body_at is None:
         return Plan(target, {})
     headers = {}
@@ -174,6 +177,13 @@ def plan(url: str, state: FeedState, policy: Policy, now: float) -> Plan:
     if state.last_modified is not None:
         headers["If-Modified-Since"] = state.last_modified
     return Plan(target, headers)
+
+
+def _suspicious(state: FeedState, body_at: float, policy: Policy, now: float) -> bool:
+    if now - body_at < policy.suspicious_after:
+        return False
+    enough = policy.suspicious_items
+    return rhythm.expected_items(state, body_at, now, enough) >= enough
 
 
 def decide(state: FeedState, answer: Answer, terms: Terms) -> Decision:

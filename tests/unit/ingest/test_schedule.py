@@ -102,6 +102,19 @@ class TestValidators:
         assert state.trust == "never-new"
         assert plan("u", state, POLICY, now + HOUR).headers == {}
 
+    def test_that_never_change_hide_no_more_than_an_hour_or_two_of_a_busy_feed(self):
+        """Ten items an hour are expected, and the server says 304: a plain GET after an hour, not after a day."""
+        state = good(FeedState(), NOW - 60, "old", etag='"always"').state
+        state = replace(state, rate=dict.fromkeys(range(168), 30.0), rate_at=NOW, since=NOW - 28 * DAY)
+        now, last = NOW, NOW
+        while plan("u", state, POLICY, now).headers:
+            state = decide(state, Answer(304, {"date": date(now)}, conditional=True), terms(now, floor=60)).state
+            last, now = now, state.next_at
+            assert now < NOW + 2 * HOUR
+        assert last - NOW < HOUR + 400
+        state = good(state, now, "new", "old", etag='"always"').state
+        assert state.trust == "never-new"
+
     def test_honest_quiet_feed_costs_one_plain_get_a_day(self):
         state, now, plain = good(FeedState(), NOW, "a", etag='"v7"').state, NOW, 0
         while now < NOW + 7 * DAY:
