@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from frontpage.adapters import lake as lakes
 from frontpage.adapters.lake import Lake
-from frontpage.contracts import events, rank_events, reader_events, topics
+from frontpage.contracts import events, rank_events, reader_events, review_events, topics
 from frontpage.contracts.envelope import Event
 from frontpage.contracts.tables import BRONZE
 from frontpage.errors import ServiceUnavailable, UnreadableEvent
@@ -27,6 +27,7 @@ SCHEMAS: Final[dict[str, type[Event]]] = {
     topics.ARTICLES.name: events.ArticleEvent,
     topics.STORY_CHANGES.name: events.StoryChange,
     topics.STORY_LINKS.name: events.StoryLink,
+    topics.STORY_REVIEWS.name: review_events.StoryReview,
     topics.READER_CLICKS.name: reader_events.Click,
     topics.READER_EVENTS.name: reader_events.ReaderEvent,
     topics.RANK_DECISIONS.name: rank_events.RankDecision,

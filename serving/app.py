@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from serving import problems
 from serving.middleware import Around
 from serving.problems import ProblemError
-from serving.routes import clicks, me, operations, pages, push, stories, web, web_me
+from serving.routes import clicks, me, merges, operations, pages, push, stories, web, web_me
 from serving.state import Serving
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
@@ -31,7 +31,7 @@ def create_app(serving: Serving, lifespan: Lifespan | None = None) -> FastAPI:
         openapi_url="/openapi.json", lifespan=lifespan or _nothing, redirect_slashes=False,
     )  # fmt: skip
     app.state.serving = serving
-    for module in (operations, clicks, push, pages, stories, me, web_me, web):
+    for module in (operations, merges, clicks, push, pages, stories, me, web_me, web):
         app.include_router(module.router)
     fail = problems.install(app, lambda problem, request: _problem_page(serving, problem, request))
     app.add_middleware(Around, serving=serving, fail=fail)

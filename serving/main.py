@@ -40,7 +40,7 @@ def build(runtime: Runtime) -> Serving:
     )
     return Serving.build(
         options_of(runtime.settings), store=quick, slow_store=runtime.redis, clock=runtime.clock,
-        connect=runtime.bus.producer,
+        connect=runtime.bus.producer, bus=runtime.bus,
     )  # fmt: skip
 
 

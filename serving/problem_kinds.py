@@ -18,6 +18,8 @@ KINDS: Final[Mapping[str, str]] = {
     "bad-token": "401, or 404 for a click link. The token does not verify.",
     "token-expired": "401. Sign in again.",
     "other-site": "403. The form came from another site.",
+    "not-an-operator": "403. Operations pages want a token with the claim role: operator.",
+    "decided": "400. Somebody has decided this merge the other way.",
     "ping-refused": "403. The feed is unknown, the key is wrong, or the time is old or not ours.",
     "not-found": "404. There is no such page, story, edition, section or reader.",
     "method-not-allowed": "405. The address exists, and not with this method.",

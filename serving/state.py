@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import redis
 from fastapi import Request
 
-from frontpage.adapters.bus import Producer
+from frontpage.adapters.bus import Bus, Producer
 from frontpage.adapters.clock import Clock
 from frontpage.domain.tokens import KeyRing
 from serving.auth import Authority
@@ -56,11 +56,13 @@ class Serving:
     for_you: ForYou
     authority: Authority
     limiter: RateLimiter
+    #: for the operations pages; None where they are not served
+    bus: Bus | None = None
 
     @classmethod
     def build(
         cls, options: Options, *, store: redis.Redis, slow_store: redis.Redis, clock: Clock,
-        connect: Callable[[], Producer],
+        connect: Callable[[], Producer], bus: Bus | None = None,
     ) -> Serving:  # fmt: skip
         """`store` has short time-outs (requests), `slow_store` long ones (followers). Nothing connects yet."""
         ring = KeyRing.parse(options.token_keys)
@@ -74,7 +76,7 @@ class Serving:
         for_you = ForYou(store, clock, ring, memory, readers, model, sender, metrics, room)
         return cls(
             options, store, clock, ring, metrics, sheets, memory, StoryShelf(store, memory), sender, readers, model,
-            for_you, Authority(options.jwt_secret, ring), RateLimiter(options.rate, options.burst),
+            for_you, Authority(options.jwt_secret, ring), RateLimiter(options.rate, options.burst), bus,
         )  # fmt: skip
 
     def follow(self, stop: threading.Event, beat: Callable[[], None] = lambda: None) -> list[threading.Thread]:

@@ -96,6 +96,7 @@ BRONZE: Final[dict[str, tuple[Table, topics.Topic]]] = {
         "articles": topics.ARTICLES,
         "story_changes": topics.STORY_CHANGES,
         "story_links": topics.STORY_LINKS,
+        "story_reviews": topics.STORY_REVIEWS,
         "decisions": topics.RANK_DECISIONS,
         "trends": topics.TRENDS_HOT,
     }.items()

@@ -24,6 +24,7 @@ from frontpage.domain.index import StoryIndex
 from frontpage.domain.joining import CLIP, StoryScorer, story_rows
 from frontpage.domain.languages import primary_subtag
 from frontpage.domain.recluster import Proposal
+from frontpage.domain.reviews import Review, Reviews
 from frontpage.domain.similarity import FEATURES, PairScorer, Prepared
 from frontpage.domain.story import Change, ChangeKind, Evidence, Story, StoryBook
 
@@ -72,6 +73,7 @@ class Clusterer:
     def __init__(self, policies: Policies, book: StoryBook, *, partition: int = 0) -> None:
         self.book = book
         self.partition = partition
+        self.reviews = Reviews()
         self._policies = policies
         self._policy: dict[str, Policy] = {}
         self._index: dict[str, StoryIndex] = {}
@@ -130,6 +132,12 @@ class Clusterer:
         from frontpage.domain.repair import consider
 
         return consider(self, proposal, now, source)
+
+    def carry_out(self, review: Review, now: float, source: Source) -> list[Change]:
+        """The merge that a person accepted; [] when its stories are one already or one has left the window."""
+        from frontpage.domain.repair import carry_out
+
+        return carry_out(self, review, now, source)
 
     def expire(self, now: float, source: Source) -> list[Change]:
         """Close stories without a new article for the window."""

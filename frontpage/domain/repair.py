@@ -2,8 +2,8 @@
 
 Works inside the writer, on the stories as they are now. A merge keeps the older id and makes the other an alias; a
 split keeps the id with the larger half, each half cohesive and of `Policy.sources` publishers or more; a single member
-that fits another story better moves there. A story is touched at most once in `Policy.rest`. Not for finding proposals
-over two days (recluster.py).
+that fits another story better moves there. A story is touched at most once in `Policy.rest`. Merges of top stories that
+are not sure are held for a person (reviews.py). Not for finding proposals over two days (recluster.py).
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from frontpage.domain.clustering import BY_WORDS, NEAREST, SAMPLE, Policy, Sourc
 from frontpage.domain.index import StoryIndex
 from frontpage.domain.joining import CLIP, story_rows
 from frontpage.domain.recluster import Proposal, cut
+from frontpage.domain.reviews import Review
 from frontpage.domain.similarity import PairScorer, Prepared
-from frontpage.domain.story import Change, ChangeKind, Story
+from frontpage.domain.story import Change, ChangeKind, Evidence, Story
 from frontpage.domain.terms import Floats
 
 if TYPE_CHECKING:
@@ -64,12 +65,24 @@ def consider(clusterer: Clusterer, proposal: Proposal, now: float, source: Sourc
     if proposal.kind == "merge":
         survivor = stories[0]
         for other in stories[1:]:
-            if work.likeness(survivor, other, policy) > policy.join:
+            score = work.likeness(survivor, other, policy)
+            if score > policy.join and work.allowed(survivor, other, score, policy.join):
                 survivor, absorbed = _older(survivor, other)
                 work.emit("merge", survivor, absorbed=(absorbed.story_id,))
         return work.changes
     for group in proposal.groups:
         work.leave(stories[0], stories[1] if len(stories) > 1 else None, group, policy)
+    return work.changes
+
+
+def carry_out(clusterer: Clusterer, review: Review, now: float, source: Source) -> list[Change]:
+    """Merge the stories of a review that was accepted, as they are now; a person's word does not wait for `rest`."""
+    book, work = clusterer.book, _Pass(clusterer, now, source)
+    left, right = (book.stories.get(book.resolve(story_id)) for story_id in review.stories)
+    if left is not None and right is not None and left is not right:
+        survivor, absorbed = _older(left, right)
+        evidence: Evidence = {"why": "accepted by a person", "review": review.review_id}
+        work.emit("merge", survivor, absorbed=(absorbed.story_id,), score=review.score, evidence=evidence)
     return work.changes
 
 
@@ -127,6 +140,11 @@ class _Pass:
         self.clusterer.apply(change)
         self.changes.append(change)
 
+    def allowed(self, left: Story, right: Story, score: float, bar: float) -> bool:
+        """False when the merge is held for a person, or was rejected by one."""
+        pair = (left.story_id, right.story_id)
+        return self.clusterer.reviews.allows(pair, left.language, score, bar, self.now)
+
     def likeness(self, left: Story, right: Story, policy: Policy) -> float:
         """How well each story's members fit the other, the mean of the two directions."""
         index = self.clusterer.index(left.language)
@@ -152,7 +170,7 @@ class _Pass:
         if seen.max() <= policy.join:
             return
         score = self.likeness(story, best, policy)
-        if score > policy.merge:
+        if score > policy.merge and self.allowed(story, best, score, policy.merge):
             survivor, absorbed = _older(story, best)
             self.emit("merge", survivor, absorbed=(absorbed.story_id,), score=score)
 

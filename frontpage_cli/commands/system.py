@@ -91,12 +91,13 @@ def doctor(
 def token(
     user: Annotated[str, typer.Option("--user", help="The account to sign in as.")],
     hours: Annotated[float, typer.Option(min=0.0, max=8784.0, help="How long it is valid, a year at most.")] = 24.0,
+    operator: Annotated[bool, typer.Option("--operator", help="One that opens the operations pages as well.")] = False,
 ) -> None:
     """Print a bearer token for the development profile."""
     from frontpage.settings import load
     from frontpage_cli.system.tokens import development_token
 
-    typer.echo(development_token(load(), user, hours))
+    typer.echo(development_token(load(), user, hours, operator))
 
 
 def print_addresses(row: dict[str, str]) -> None:

@@ -7,7 +7,7 @@ is another site is refused.
 from __future__ import annotations
 
 from typing import Annotated, Final
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import RedirectResponse, Response
@@ -17,6 +17,7 @@ from frontpage.contracts.api import HideRequest, Id, MePatch
 from frontpage.domain.editions import DEFAULT_EDITION, EDITIONS
 from frontpage.errors import ServiceUnavailable
 from serving.auth import COOKIE, COOKIE_PATH
+from serving.forms import read_form, same_origin
 from serving.problems import ProblemError
 from serving.readers import ReaderState, me
 from serving.shared import PRIVATE, private
@@ -25,8 +26,6 @@ from serving.words import pretty
 
 router = APIRouter(include_in_schema=False)
 Parts = Annotated[Serving, Depends(serving_of)]
-#: A form of ours is far below this; a bearer token is under 1 kB.
-FORM_LIMIT: Final = 16_384
 KINDS: Final = ("topic", "entity", "source")
 _ID: Final = TypeAdapter(Id)
 
@@ -66,8 +65,8 @@ async def for_you(
 @router.post("/me/{action}")
 async def act(request: Request, serving: Parts, action: str) -> Response:
     """One form post: sign in or out, follow, hide, settings, history."""
-    _same_origin(request)
-    form = await _form(request)
+    same_origin(request)
+    form = await read_form(request)
     if action == "login":
         token = form.get("token", "").strip().removeprefix("Bearer ").strip()
         try:
@@ -108,29 +107,6 @@ def _apply(serving: Serving, reader: str, action: str, form: dict[str, str]) -> 
         readers.delete(reader)
     else:
         raise ProblemError(404, "not-found", "no such action")
-
-
-async def _form(request: Request) -> dict[str, str]:
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > FORM_LIMIT:
-            raise ProblemError(413, "too-large", "this form is too large")
-    try:
-        fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20)
-    except ValueError:
-        raise ProblemError(422, "invalid-request", "this is no form of ours") from None
-    return {name: values[-1] for name, values in fields.items()}
-
-
-def _same_origin(request: Request) -> None:
-    origin = request.headers.get("origin")
-    try:
-        sender = None if origin is None else urlsplit(origin).netloc
-    except ValueError:
-        sender = ""
-    if sender is not None and sender != request.headers.get("host", ""):
-        raise ProblemError(403, "other-site", "this form was sent from another site")
 
 
 def _sign_in(serving: Serving, problem: str, status: int = 200) -> Response:

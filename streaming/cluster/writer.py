@@ -19,7 +19,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from frontpage.adapters.bus import Bus, Outgoing, Record
@@ -27,14 +27,19 @@ from frontpage.adapters.clock import Clock
 from frontpage.adapters.lease import HeldLease
 from frontpage.adapters.loop import FIRST_BACKOFF, LONGEST_BACKOFF, dead_letter
 from frontpage.contracts.events import ArticleEvent, StoryChange, StoryProposal
+from frontpage.contracts.review_events import StoryReview
+from frontpage.contracts.review_events import from_event as from_review
+from frontpage.contracts.review_events import to_event as review_event
 from frontpage.contracts.story_codec import article_signals, to_event, to_proposal
-from frontpage.contracts.topics import ARTICLES, STORY_CHANGES, STORY_PROPOSALS
+from frontpage.contracts.topics import ARTICLES, STORY_CHANGES, STORY_PROPOSALS, STORY_REVIEWS
 from frontpage.domain.clustering import Clusterer
 from frontpage.domain.languages import LANGUAGE_PARTITIONS, PARTITION_OF
+from frontpage.domain.reviews import Review
 from frontpage.domain.story import Change, StoryBook
 from frontpage.errors import Fenced, ServiceUnavailable, UnreadableEvent
 from frontpage.runtime import Runtime, lake_of, run_process
 from streaming.cluster import snapshots
+from streaming.cluster.front import FrontPages
 from streaming.cluster.rebuild import Archive, Follower, archive_of
 from streaming.cluster.snapshots import Snapshots
 
@@ -54,6 +59,10 @@ POLL: Final = 0.5
 #: and all partitions share the processors with the articles that wait.
 REST: Final = 30.0
 
+_INPUT: Final = (ARTICLES.name, STORY_PROPOSALS.name, STORY_REVIEWS.name)
+
+#: The stories that stand on a front page now.
+Front = Callable[[], frozenset[str]]
 #: Makes the clusterer that extends a partition's book; called once a tenure.
 Minds = Callable[[StoryBook, int], Clusterer]
 
@@ -75,8 +84,17 @@ def mind(book: StoryBook, partition: int) -> Clusterer:
 class PartitionWriter:
     """One tenure's mind: the book of a partition, as the log says, and the decisions that extend it."""
 
-    def __init__(self, partition: int, clusterer: Clusterer, *, repair_interval: float, poison: set[str]) -> None:
+    def __init__(
+        self,
+        partition: int,
+        clusterer: Clusterer,
+        *,
+        repair_interval: float,
+        poison: set[str],
+        front: Front | None = None,
+    ) -> None:
         self._partition = partition
+        self._front = front
         self._repair_interval = repair_interval
         self._poison = poison
         self._repaired_at: float | None = None
@@ -85,7 +103,7 @@ class PartitionWriter:
         self.book = clusterer.book
 
     def handle(self, records: Sequence[Record], now: float) -> list[Outgoing]:
-        """Changes and dead letters for a batch, in order."""
+        """Changes, merges held and dead letters for a batch, in order."""
         out: list[Outgoing] = []
         for record in records:
             before = self.book.sequence
@@ -106,7 +124,7 @@ class PartitionWriter:
                     raise ServiceUnavailable(f"{_place(record)} left the book half changed: rebuilding") from error
                 failed = UnreadableEvent(f"{type(error).__name__}: {error}"[:200], cause="cannot-decide")
                 out.append(dead_letter(record, failed, PROCESS, now))
-        return out
+        return out + self._held()
 
     def tick(self, now: float) -> list[Outgoing]:
         """What time alone brings: repair every ten minutes, expiry of stories that left the window."""
@@ -115,18 +133,52 @@ class PartitionWriter:
             self._repaired_at = self._expired_at = now
         if _due(self._repaired_at, now, self._repair_interval):
             self._repaired_at = now
+            self._look()
             changes += self.clusterer.repair(now, ("repair", self._partition, self.book.sequence + 1))
         if self._expired_at is not None and _due(self._expired_at, now, EXPIRE_EVERY):
             self._expired_at = now
             changes += self.clusterer.expire(now, ("expire", self._partition, self.book.sequence + 1))
-        return [self._outgoing(to_event(change)) for change in changes]
+        return [self._outgoing(to_event(change)) for change in changes] + self._held()
+
+    def remember(self, records: Iterable[Record]) -> None:
+        """Reviews of tenures before: what was held, and the decisions that were carried out."""
+        for record in records:
+            try:
+                self._review(record)
+            except UnreadableEvent as error:
+                log.error("%s: %s", _place(record), error)
+
+    def _review(self, record: Record) -> Review | None:
+        """The review in a record, when it is the first decision on it."""
+        event = StoryReview.decode(record.value)
+        if event is None:
+            return None
+        if event.kind == "held":
+            self.clusterer.reviews.hold(from_review(event))
+            return None
+        return self.clusterer.reviews.decide(event.review_id, event.kind)
+
+    def _held(self) -> list[Outgoing]:
+        events = [review_event(review) for review in self.clusterer.reviews.take_held()]
+        return [Outgoing(STORY_REVIEWS.name, event.language, event.encode(), self._partition) for event in events]
+
+    def _look(self) -> None:
+        if self._front is not None:
+            self.clusterer.reviews.front = self._front()
 
     def _decide(self, record: Record, now: float) -> list[Outgoing]:
         source = (record.topic, record.partition, record.offset)
+        if record.topic == STORY_REVIEWS.name:
+            decided = self._review(record)
+            if decided is None or decided.decision != "accepted":
+                return []
+            changes = self.clusterer.carry_out(decided, now, source)
+            return [self._outgoing(to_event(change)) for change in changes]
         if record.topic == STORY_PROPOSALS.name:
             proposal = StoryProposal.decode(record.value)
             if proposal is None:
                 return []
+            self._look()
             changes = self.clusterer.consider(to_proposal(proposal), now, source)
             return [self._outgoing(to_event(change)) for change in changes]
         event = ArticleEvent.decode(record.value)
@@ -151,13 +203,14 @@ class Tenures:
     def __init__(
         self, bus: Bus, clock: Clock, partition: int, *, minds: Minds, repair_interval: float,
         beat: Callable[[int, StoryBook], None] | None = None, archive: Archive | None = None,
-        snapshot_every: int = snapshots.EVERY,
+        snapshot_every: int = snapshots.EVERY, front: Front | None = None,
     ) -> None:  # fmt: skip
         self._bus, self._clock, self._partition = bus, clock, partition
         self._minds = minds
         self._repair_interval = repair_interval
         self._beat = beat
         self._archive = archive
+        self._front = front
         self._snapshot_every = snapshot_every
         self._poison: set[str] = set()
 
@@ -201,10 +254,11 @@ class Tenures:
             log.info("partition %d: %d stories at sequence %d", self._partition, len(book.stories), book.sequence)
             writer = PartitionWriter(
                 self._partition, self._minds(book, self._partition), repair_interval=self._repair_interval,
-                poison=self._poison,
+                poison=self._poison, front=self._front,
             )  # fmt: skip
+            writer.remember(self._reviews())
             saved = Snapshots(self._partition, book, *follower.snapshot, every=self._snapshot_every)
-            consumer = self._bus.consumer(GROUP, [ARTICLES.name, STORY_PROPOSALS.name], partitions=[self._partition])
+            consumer = self._bus.consumer(GROUP, _INPUT, partitions=[self._partition])
             rested_at = 0.0
             try:
                 while not stop.is_set():
@@ -232,6 +286,13 @@ class Tenures:
                 consumer.close()
         finally:
             producer.close()
+
+    def _reviews(self) -> Iterable[Record]:
+        """The reviews that earlier tenures have dealt with; the consumer hands out those after them."""
+        if not self._bus.end_offsets(STORY_REVIEWS.name).get(self._partition, 0):
+            return []
+        done = self._bus.committed(GROUP, STORY_REVIEWS.name).get(self._partition, 0)
+        return self._bus.read(STORY_REVIEWS.name, self._partition, 0, done)
 
     def _end(self) -> int:
         return self._bus.end_offsets(STORY_CHANGES.name).get(self._partition, 0)
@@ -268,7 +329,7 @@ def main(
     for partition in partitions:
         tenures = Tenures(
             runtime.bus, runtime.clock, partition, minds=minds, repair_interval=runtime.settings.repair_interval,
-            beat=beat, archive=archive, snapshot_every=snapshot_every,
+            beat=beat, archive=archive, front=FrontPages(runtime.redis, partition), snapshot_every=snapshot_every,
         )  # fmt: skip
         lease = HeldLease(runtime.redis, f"cluster-{partition}", holder)
         threads.append(threading.Thread(target=tenures.run, args=(lease, stop), name=f"cluster-{partition}"))

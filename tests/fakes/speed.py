@@ -11,6 +11,7 @@ from frontpage.contracts.story_codec import to_signals
 from frontpage.domain import ids
 from frontpage.domain.article import ArticleSignals, derive, embedding_text
 from frontpage.domain.clustering import Clusterer, Source
+from frontpage.domain.reviews import Reviews
 from frontpage.domain.story import Change, StoryBook
 
 NOW = 1_770_000_000.0
@@ -48,6 +49,7 @@ class EventClusterer(Clusterer):
 
     def __init__(self, book: StoryBook, partition: int) -> None:
         self.book, self.partition = book, partition
+        self.reviews = Reviews()
         self.fail_on: set[str] = set()
 
     def decide(self, article: ArticleSignals, now: float, source: Source, card: Any = None) -> list[Change]:
