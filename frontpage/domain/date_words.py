@@ -35,9 +35,14 @@ FILLERS: Final = words(
     klo kl kello о в во г года году року року ob dne den dnia o godz godzina om u te uur at- alle ore ora orele la
     ώρα στις tarih saat lúc ngày giờ tháng năm pukul jam pada tanggal i a- c c' y e en és az új ve hs hrs hr h min
     published posted updated publié publicado publicada veröffentlicht stand kl- ноября- στο του της ของ เวลา น
-    วันที่ ที่ พ ศ de- t
+    วันที่ ที่ พ ศ พศ de- t er ère ème gada ko يوم ماه من
     """
 )
 
 #: Languages whose readers write the day first also with slashes (CLDR short date patterns).
-DAY_FIRST: Final = words("es de fr pt it ru uk tr vi id nl pl cs sk ro bg el da fi ca hr sr sl hi bn ta te mr ar he th")
+DAY_FIRST: Final = words(
+    """
+    es de fr pt it ru uk tr vi id nl pl cs sk ro bg el da fi ca hr sr sl hi bn ta te mr ar he th gl is ur az sw hy ka
+    kk sq mk be ml kn gu pa
+    """
+)

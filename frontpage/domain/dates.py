@@ -12,11 +12,12 @@ import re
 import unicodedata
 from calendar import monthrange, timegm
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
+from frontpage.domain.date_forms import american_offset, tidy
 from frontpage.domain.date_words import AFTERNOON, DAY_FIRST, FILLERS, MORNING, ZONES
 from frontpage.domain.languages import primary_subtag
 from frontpage.domain.month_names import MONTHS, WEEKDAYS
@@ -48,7 +49,7 @@ class DateReading:
 def parse_date(raw: object, *, language: str | None = None, now: float | None = None) -> DateReading:
     """Reads one date. `language` (BCP 47) settles month names and, for slashes, which number is the day."""
     original = str(raw) if raw is not None else ""
-    text = _plain(original)
+    text = tidy(_plain(original)) if len(original) <= MAX_RAW * 4 else _plain(original)
     if not text:
         return DateReading(original, problems=("empty",))
     if len(text) > MAX_RAW:
@@ -110,6 +111,7 @@ class _Fields:
     time: tuple[int, int, float] | None = None
     offset: int | None = None
     zone_problem: str | None = None
+    zone: str | None = None
 
 
 def _checked(raw: str, fields: _Fields, now: float | None) -> DateReading:
@@ -122,21 +124,28 @@ def _checked(raw: str, fields: _Fields, now: float | None) -> DateReading:
         return DateReading(raw, problems=("out_of_range",))
     if fields.offset is not None and abs(fields.offset) > 14 * 3600:
         return DateReading(raw, problems=("out_of_range",))
+    offset, doubt = fields.offset, fields.zone_problem
+    if (
+        offset is None
+        and fields.zone
+        and (found := american_offset(fields.zone, fields.year, fields.month, fields.day))
+    ):
+        offset, doubt = found, None
     seconds = timegm((fields.year, fields.month, fields.day, 0, 0, 0)) + hour * 3600 + minute * 60 + second
-    instant = seconds - (fields.offset or 0)
+    instant = seconds - (offset or 0)
     if instant < EARLIEST:
         return DateReading(raw, problems=("out_of_range",))
     problems: list[str] = []
-    if fields.zone_problem:
-        problems.append(fields.zone_problem)
-    elif fields.offset is None:
+    if doubt:
+        problems.append(doubt)
+    elif offset is None:
         problems.append("day_only" if fields.time is None else "no_zone")
     if now is not None and instant > now + FAR_FUTURE:
         return DateReading(raw, problems=("far_future",))
     if now is not None and instant > now:
         problems.append("future_date")
-    known = fields.offset is not None
-    return DateReading(raw, instant, known, fields.time is None, fields.offset, tuple(problems))
+    known = offset is not None
+    return DateReading(raw, instant, known, fields.time is None, offset, tuple(problems))
 
 
 def _plain(text: str) -> str:
@@ -169,7 +178,8 @@ def _iso(text: str, _: str) -> _Fields | str | None:
             named = match.groupdict()
             offset, problem = _zone(named.get("z"))
             return _Fields(
-                int(named["y"]), int(named["m"]), int(named["d"]), _time_of(named), offset, problem
+                int(named["y"]), int(named["m"]), int(named["d"]), _time_of(named), offset, problem,
+                (named.get("z") or "").upper(),
             )  # fmt: skip
     match = _ORDINAL.fullmatch(text)
     if match and 1 <= int(match["n"]) <= 366 and 1990 <= int(match["y"]) < 9998:
@@ -261,7 +271,8 @@ _WORD_CLOCK: Final = re.compile(
     r"(?:[:.](\d{2})(?:[.,]\d+)?)?(?!\d)",
     re.IGNORECASE,
 )
-_WORD_ZONE: Final = re.compile(r"(?:(?<=[\s(])|^)(?:UTC|GMT)?[ ]?([+-]\d{2}:?\d{2}|[+-]\d{1,2}(?!\d))(?=[\s)]|$)")
+_WORD_ZONE: Final = re.compile(r"(?:(?<=[\s(])|^)(?:utc|gmt)?[ ]?([+-]\d{2}:?\d{2}|[+-]\d{1,2}(?!\d))(?=[\s)]|$)")
+_AMERICAN: Final = frozenset({"et", "ct", "mt", "pt"})
 _THAI: Final = re.compile(r"[\u0e00-\u0e7f]")
 #: Not `\\w`: vowel signs of Indic and Thai scripts are marks, not letters.
 _TOKEN: Final = re.compile(r"\d+|[^\s\d,;:()\[\]./|•·–—«»\"+-]+")
@@ -274,6 +285,7 @@ def _words(text: str, language: str) -> _Fields | str | None:
         lowered = lowered.replace(name.replace("_", " "), name)
     offset: int | None = None
     problem: str | None = None
+    american: str | None = None
     zone = _WORD_ZONE.search(lowered) if _WORD_CLOCK.search(lowered) else None
     if zone:
         offset, problem = _zone(zone[1])
@@ -297,15 +309,18 @@ def _words(text: str, language: str) -> _Fields | str | None:
             time = _half_day(time, afternoon=True)
         elif token in MORNING and time:
             time = _half_day(time, afternoon=False)
-        elif token.upper() in ZONES and time and offset is None:
-            offset = ZONES[token.upper()]
+        elif token.upper() in ZONES and time:
+            offset = ZONES[token.upper()] if offset is None else offset
+        elif token in _AMERICAN and time and offset is None and language in ("", "en", "und"):
+            american, problem = token.upper(), "unknown_zone"
         elif token not in FILLERS and token not in WEEKDAYS:
             if time and offset is None and re.fullmatch(r"[a-z]{3,5}", token) and (month or numeric):
                 problem = "unknown_zone"
             else:
                 return None
     if numeric:
-        return _numeric(numeric, numbers, month, language=language, time=time, offset=offset, problem=problem)
+        found = _numeric(numeric, numbers, month, language=language, time=time, offset=offset, problem=problem)
+        return replace(found, zone=american) if isinstance(found, _Fields) else found
     if month is None:
         return None
     day, year = _day_and_year(numbers)
@@ -313,13 +328,14 @@ def _words(text: str, language: str) -> _Fields | str | None:
         year -= 543  # Buddhist era
     if day is None or year is None:
         return "ambiguous" if numbers else None
-    return _Fields(year, month, day, time, offset, problem)
+    return _Fields(year, month, day, time, offset, problem, american)
 
 
 @lru_cache(maxsize=64)
 def _spaced(language: str) -> tuple[str, ...]:
     rows = MONTHS.get(language, ()) + MONTHS["vi"] + MONTHS["ar"]
-    return tuple(sorted({name for row in rows for name in row.split() if "_" in name}, key=len, reverse=True))
+    found = {name for row in rows for name in row.split() if "_" in name} | {name for name in WEEKDAYS if "_" in name}
+    return tuple(sorted(found, key=len, reverse=True))
 
 
 def _another_month(rest: str, token: str, months: dict[str, int]) -> bool:

@@ -1,5 +1,7 @@
 """Names of months and weekdays in the languages that we read, from Unicode CLDR 47 (made with babel).
 
+With spellings that newspapers use besides (the Maghreb's months, names without diacritics).
+
 Data only. Lower case, without dots; a blank inside a name is an underscore. Names that mean different months in
 different languages ("listopad") are told apart in `dates`.
 """
@@ -48,8 +50,9 @@ MONTHS: Final[dict[str, tuple[str, ...]]] = {
         "жовтня жовт жовтень", "листопада лист листопад", "грудня груд грудень",
     ),
     "ar": (
-        "يناير كانون_الثاني", "فبراير شباط", "مارس آذار", "أبريل نيسان", "مايو أيار", "يونيو حزيران", "يوليو تموز",
-        "أغسطس آب", "سبتمبر أيلول", "أكتوبر تشرين_الأول", "نوفمبر تشرين_الثاني", "ديسمبر كانون_الأول",
+        "يناير كانون_الثاني جانفي", "فبراير شباط فيفري", "مارس آذار", "أبريل نيسان أفريل ابريل", "مايو أيار ماي ايار",
+        "يونيو حزيران جوان", "يوليو تموز جويلية", "أغسطس آب أوت اغسطس", "سبتمبر أيلول ايلول",
+        "أكتوبر تشرين_الأول اكتوبر", "نوفمبر تشرين_الثاني", "ديسمبر كانون_الأول",
     ),
     "fa": (
         "ژانویه", "فوریه", "مارس", "آوریل", "مه", "ژوئن", "ژوئیه", "اوت", "سپتامبر", "اکتبر", "نوامبر", "دسامبر",
@@ -188,13 +191,76 @@ MONTHS: Final[dict[str, tuple[str, ...]]] = {
         "januari jan", "februari feb", "mac", "april apr", "mei", "jun", "julai jul", "ogos ogo", "september sep",
         "oktober okt", "november nov", "disember dis",
     ),
+    "gl": (
+        "xaneiro", "febreiro", "marzo", "abril", "maio", "xuño", "xullo", "agosto", "setembro", "outubro",
+        "novembro", "decembro",
+    ),
+    "is": (
+        "janúar", "febrúar", "mars", "apríl", "maí", "júní", "júlí", "ágúst", "september", "október",
+        "nóvember", "desember",
+    ),
+    "ur": (
+        "جنوری", "فروری", "مارچ", "اپریل", "مئی", "جون", "جولائی", "اگست", "ستمبر", "اکتوبر", "نومبر", "دسمبر",
+    ),
+    "az": (
+        "yanvar", "fevral", "mart", "aprel", "may", "iyun", "iyul", "avqust", "sentyabr", "oktyabr", "noyabr",
+        "dekabr",
+    ),
+    "sw": (
+        "januari", "februari", "machi", "aprili", "mei", "juni", "julai", "agosti", "septemba", "oktoba",
+        "novemba", "desemba",
+    ),
+    "hy": (
+        "հունվարի", "փետրվարի", "մարտի", "ապրիլի", "մայիսի", "հունիսի", "հուլիսի", "օգոստոսի", "սեպտեմբերի",
+        "հոկտեմբերի", "նոյեմբերի", "դեկտեմբերի",
+    ),
+    "ka": (
+        "იანვარი", "თებერვალი", "მარტი", "აპრილი", "მაისი", "ივნისი", "ივლისი", "აგვისტო", "სექტემბერი",
+        "ოქტომბერი", "ნოემბერი", "დეკემბერი",
+    ),
+    "kk": (
+        "қаңтар", "ақпан", "наурыз", "сәуір", "мамыр", "маусым", "шілде", "тамыз", "қыркүйек", "қазан",
+        "қараша", "желтоқсан",
+    ),
+    "sq": (
+        "janar", "shkurt", "mars", "prill", "maj", "qershor", "korrik", "gusht", "shtator", "tetor", "nëntor",
+        "dhjetor",
+    ),
+    "mk": (
+        "јануари", "февруари", "март", "април", "мај", "јуни", "јули", "август", "септември", "октомври",
+        "ноември", "декември",
+    ),
+    "be": (
+        "студзеня", "лютага", "сакавіка", "красавіка", "мая", "чэрвеня", "ліпеня", "жніўня", "верасня",
+        "кастрычніка", "лістапада", "снежня",
+    ),
+    "eu": (
+        "urtarrilaren", "otsailaren", "martxoaren", "apirilaren", "maiatzaren", "ekainaren", "uztailaren",
+        "abuztuaren", "irailaren", "urriaren", "azaroaren", "abenduaren",
+    ),
+    "ml": (
+        "ജനുവരി", "ഫെബ്രുവരി", "മാർച്ച്", "ഏപ്രിൽ", "മേയ്", "ജൂൺ", "ജൂലൈ", "ഓഗസ്റ്റ്", "സെപ്റ്റംബർ", "ഒക്ടോബർ",
+        "നവംബർ", "ഡിസംബർ",
+    ),
+    "kn": (
+        "ಜನವರಿ", "ಫೆಬ್ರವರಿ", "ಮಾರ್ಚ್", "ಏಪ್ರಿಲ್", "ಮೇ", "ಜೂನ್", "ಜುಲೈ", "ಆಗಸ್ಟ್", "ಸೆಪ್ಟೆಂಬರ್", "ಅಕ್ಟೋಬರ್",
+        "ನವೆಂಬರ್", "ಡಿಸೆಂಬರ್",
+    ),
+    "gu": (
+        "જાન્યુઆરી", "ફેબ્રુઆરી", "માર્ચ", "એપ્રિલ", "મે", "જૂન", "જુલાઈ", "ઓગસ્ટ", "સપ્ટેમ્બર", "ઑક્ટોબર",
+        "નવેમ્બર", "ડિસેમ્બર",
+    ),
+    "pa": (
+        "ਜਨਵਰੀ", "ਫ਼ਰਵਰੀ", "ਮਾਰਚ", "ਅਪ੍ਰੈਲ", "ਮਈ", "ਜੂਨ", "ਜੁਲਾਈ", "ਅਗਸਤ", "ਸਤੰਬਰ", "ਅਕਤੂਬਰ", "ਨਵੰਬਰ", "ਦਸੰਬਰ",
+    ),
 }
 # fmt: on
 
 #: Weekdays, long and short, all languages together: they are read over, never believed.
 WEEKDAYS: Final = words(
     """
-    ahad ahd an antradienis ceturtd ceturtdiena chủ_nhật cmt cn cs csütörtök cum cuma cumartesi czw czwartek dc dg
+    cts pts ahad ahd an
+    antradienis ceturtd ceturtdiena chủ_nhật cmt cn cs csütörtök cum cuma cumartesi czw czwartek dc dg
     di dienstag dijous dilluns dim dimanche dimarts dimecres dinsdag dissabte diumenge divendres dj dl do dom
     domenica domingo donderdag donnerstag ds dt dum duminică dv esmaspäev fr fre fredag freitag fri friday gio
     giovedì hétfő isn isnin jeu jeudi joi jue jueves jum jumaat jumat kam kamis ke kedd keskiviikko keskiviikkona

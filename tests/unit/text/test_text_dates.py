@@ -86,6 +86,51 @@ def test_a_language_settles_the_order_of_numbers_and_month_names():
     assert parse_date("5 listopada 2026").instant is None
 
 
+@pytest.mark.parametrize(
+    ("raw", "language", "expected"),
+    [
+        ("1er mars 2026", "fr", "2026-03-01T00:00:00Z"),
+        ("1º de marzo de 2026", "es", "2026-03-01T00:00:00Z"),
+        ("2026. 3. 5. 14:05", "ko", "2026-03-05T14:05:00Z"),
+        ("2026-03-05 오후 9:05", "ko", "2026-03-05T21:05:00Z"),
+        ("2026-03-05 09:05 PM", "en", "2026-03-05T21:05:00Z"),
+        ("5 March 2026 12:05 a.m.", "en", "2026-03-05T00:05:00Z"),
+        ("令和8年3月5日", "ja", "2026-03-05T00:00:00Z"),
+        ("民國115年3月5日", "zh", "2026-03-05T00:00:00Z"),
+        ("۱۴ اسفند ۱۴۰۴", "fa", "2026-03-05T00:00:00Z"),
+        ("1404/12/14 14:05", "fa", "2026-03-05T14:05:00Z"),
+        ("1403/12/30", "fa", "2025-03-20T00:00:00Z"),
+        ("5 جويلية 2026", "ar", "2026-07-05T00:00:00Z"),
+        ("๕ มี.ค. ๒๕๖๙", "th", "2026-03-05T00:00:00Z"),
+        ("5 tháng 3, 2026", "vi", "2026-03-05T00:00:00Z"),
+        ("Thứ năm, 5/3/2026, 14:05 (GMT+7)", "vi", "2026-03-05T07:05:00Z"),
+        ("2026. gada 5. marts", "lv", "2026-03-05T00:00:00Z"),
+        ("5 במרץ 2026", "he", "2026-03-05T00:00:00Z"),
+        ("5 مارچ 2026", "ur", "2026-03-05T00:00:00Z"),
+        ("5 Maret 2026 pukul 14.05 WIB", "id", "2026-03-05T07:05:00Z"),
+        ("5. mars 2026 kl. 14.05", "nb", "2026-03-05T14:05:00Z"),
+        ("March 5, 2026, 2:05 p.m. ET", "en", "2026-03-05T19:05:00Z"),
+        ("July 5, 2026, 2:05 p.m. ET", "en", "2026-07-05T18:05:00Z"),
+        ("March 8, 2026 2:05 PM PT", "en", "2026-03-08T21:05:00Z"),
+        ("November 1, 2026 2:05 PM CT", "en", "2026-11-01T20:05:00Z"),
+        ("Thu Mar 05 2026 14:05:00 GMT+0100 (Central European Standard Time)", "en", "2026-03-05T13:05:00Z"),
+        ("2026-03-05T14:05:00 Europe/Berlin", "de", "2026-03-05T14:05:00Z"),
+        ("2026-W10-4", "en", "2026-03-05T00:00:00Z"),
+        ("Cts, 07 Mar 2026 14:05:00 +0300", "tr", "2026-03-07T11:05:00Z"),
+        ("Published: 5 March 2026 | Updated: 6 March 2026", "en", "2026-03-05T00:00:00Z"),
+        ("5 xuño 2026", "gl", "2026-06-05T00:00:00Z"),
+        ("5 სექტემბერი 2026", "ka", "2026-09-05T00:00:00Z"),
+    ],
+)
+def test_spellings_of_other_countries_and_templates(raw, language, expected):
+    assert iso(parse_date(raw, language=language).instant) == expected
+
+
+@pytest.mark.parametrize("raw", ["31 مهر 1404", "1404/13/01", "2026-W54-1", "令和0年3月5日", "3 mars 2026 et 14"])
+def test_days_that_no_calendar_has_stay_unread(raw):
+    assert parse_date(raw, language="fr").instant is None
+
+
 def test_an_unknown_zone_is_said():
     assert parse_date("Thu, 5 Mar 2026 10:00:00 IST").problems == ("unknown_zone",)
     assert parse_date("2026-03-05 10:00").problems == ("no_zone",)
