@@ -1,4 +1,5 @@
-"""`make soak`: the kill test over and over, with the same accounting as the integration test, then `crashes.py`.
+"""`make soak`: the kill test over and over, with the same accounting as the integration test, then
+`crashes.py`, then a week of polling in virtual time (`week.py`).
 
     python -m benchmarks.soak [--rounds 10]
 
@@ -14,7 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks import crashes
+from benchmarks import crashes, week
 from benchmarks.harness import record
 
 TEST = "tests/integration/platform/test_kill_everything.py"
@@ -34,7 +35,8 @@ def main() -> int:
         print(f"round {number} of {rounds}: {'passed' if done.returncode == 0 else done.stdout}", flush=True)
     record("soak", {"rounds": rounds, "failed": failed, "seconds": time.monotonic() - began})
     print(f"{rounds - failed} passed, {failed} failed")
-    return int(crashes.main([]) or failed > 0)
+    broken = [failed > 0, crashes.main([]), week.main([])]
+    return int(any(broken))
 
 
 if __name__ == "__main__":

@@ -67,12 +67,13 @@ class FeedPace:
                 pipe.zcount(queue, "-inf", now)
             overdue = sum(int(count) for count in pipe.execute())
         moved = 0
-        for queue in queues:
+        for number, queue in enumerate(queues):
             with store_errors():
                 waiting: Any = self._store.zrange(queue, 0, -1, withscores=True)
             entries = [(feed, at) for feed, at in waiting if at < math.inf]
             due = [at for _, at in entries]
-            then = pace.moved_back(due, latest, now) if back else pace.spread_out(due, now, overdue)
+            phase = number / PARTITIONS
+            then = pace.moved_back(due, latest, now) if back else pace.spread_out(due, now, overdue, phase)
             changes = [(feed, old, new) for (feed, old), new in zip(entries, then, strict=True) if old != new]
             for start in range(0, len(changes), AT_ONCE):
                 some = changes[start : start + AT_ONCE]

@@ -40,10 +40,10 @@ def moved_back(due: list[float], latest: float, now: float) -> list[float]:
     return [at - (latest - now) for at in due]
 
 
-def spread_out(due: list[float], now: float, overdue: int) -> list[float]:
+def spread_out(due: list[float], now: float, overdue: int, phase: float = 0.0) -> list[float]:
     """The due times of one of the queues, ascending; those that have passed go, in their order, into the window that
-    `overdue` feeds of all queues need.
+    `overdue` feeds of all queues need. `phase`, below 1: each queue's own, so that they do not begin together.
     """
     window = min(LONGEST_SPREAD, SPREAD_PER_FEED * overdue)
     passed = sum(at <= now for at in due)
-    return [now + window * index / passed if index < passed else at for index, at in enumerate(due)]
+    return [now + window * (index + phase) / passed if index < passed else at for index, at in enumerate(due)]

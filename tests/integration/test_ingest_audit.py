@@ -178,4 +178,4 @@ class TestPace:
         assert keeper.keep(after, 1.0) == 600
         a_second = [len(rows.claim(after + second, 1_000, 3_600)) for second in range(61)]
         assert sum(a_second) == 600
-        assert max(a_second) <= 40, "about ten a second (the 32 queues begin together)"
+        assert max(a_second) <= 20, "about ten a second"

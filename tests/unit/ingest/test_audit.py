@@ -106,11 +106,11 @@ class TestJumps:
         assert pace.turn(NOW, NOW + 7_200, 1.0) == "resumed"
         assert pace.turn(NOW, NOW + 7_200, 1_000.0) == "on", "seven real seconds of a fast replay"
 
-    @given(st.lists(st.floats(-1e6, 1e6), max_size=50), st.integers(0, 100_000))
-    def test_what_is_overdue_is_spread_in_its_order_and_the_rest_stays(self, offsets, others):
+    @given(st.lists(st.floats(-1e6, 1e6), max_size=50), st.integers(0, 100_000), st.floats(0, 0.99))
+    def test_what_is_overdue_is_spread_in_its_order_and_the_rest_stays(self, offsets, others, phase):
         due = sorted(NOW + offset for offset in offsets)
         passed = [at for at in due if at <= NOW]
-        then = pace.spread_out(due, NOW, len(passed) + others)
+        then = pace.spread_out(due, NOW, len(passed) + others, phase)
         assert then[len(passed) :] == due[len(passed) :]
         assert then[: len(passed)] == sorted(then[: len(passed)])
         assert all(NOW <= at <= NOW + pace.LONGEST_SPREAD for at in then[: len(passed)])
