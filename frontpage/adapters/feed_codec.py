@@ -10,16 +10,17 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from frontpage.domain.schedule import FeedState
 
-#: `guid digest:content digest` (`schedule.Entry.known_as`): 16 and 8 hex digits; with the item's own before them: 12.
-_PACKED: Final = 12
-_PACKED_ITEM: Final = 18
+#: `guid digest:content digest` (`schedule.Entry.known_as`): 16 and 8 hex digits.
 _PACKABLE: Final = re.compile(r"(?:[0-9a-f]{16}:[0-9a-f]{8})+")
-_PACKABLE_ITEMS: Final = re.compile(r"(?:[0-9a-f]{12}:[0-9a-f]{16}:[0-9a-f]{8})+")
+#: Bytes of a guid's and a content's digest, and of an item's before them (`known_items.DIGITS`).
+_GUID, _CONTENT, _TEXT = 8, 4, 6
+_ITEM: Final = _GUID + _CONTENT + _TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,30 +47,30 @@ class FeedSource:
 class FeedRow:
     """A feed as stored; `raw` is the exact value it was read from (empty for a new one).
 
-    items: the last document's items, `digest of its text:guid digest:content digest`, when they could be told apart: a
-    memory that saves reading them again, and nothing that anything else depends on.
+    items: the last document's items (`packed_items`), when they could be told apart: a memory that saves reading them
+    again, and nothing that anything else depends on.
     """
 
     source: FeedSource
     state: FeedState
     raw: bytes = b""
-    items: tuple[str, ...] = ()
+    items: bytes = b""
+    #: the guids that `decode` made and what it made them of, so that what did not change is not packed again
+    kept: tuple[tuple[str, ...], bytes] = field(default=((), b""), compare=False, repr=False)
 
     def encode(self) -> bytes:
         """The row's bytes."""
         source, state = _spoken(self.source, _SOURCE), _spoken(self.state, _STATE)
-        packed = b""
-        joined = "".join(self.state.guids)
-        if _PACKABLE.fullmatch(joined):
-            state["guids"] = len(self.state.guids)
-            packed = bytes.fromhex(joined.replace(":", ""))
+        guids, (kept, packed) = self.state.guids, self.kept
+        if guids is not kept:
+            packed = _packed(guids) if _PACKABLE.fullmatch("".join(guids)) else b""
+        if packed:
+            state["guids"] = len(guids)
         fields: dict[str, Any] = {"source": source, "state": state}
-        items = "".join(self.items)
-        if _PACKABLE_ITEMS.fullmatch(items):
-            fields["items"] = len(self.items)
-            packed += bytes.fromhex(items.replace(":", ""))
+        if self.items:
+            fields["items"] = len(self.items) // _ITEM
         line = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
-        return line.encode("utf-8", "replace") + b"\n" + packed
+        return line.encode("utf-8", "replace") + b"\n" + packed + self.items
 
     @classmethod
     def decode(cls, raw: bytes) -> FeedRow:
@@ -82,26 +83,50 @@ class FeedRow:
         source, state = fields["source"], fields["state"]
         source["folder"] = tuple(source.get("folder", ()))
         guids, count = state.get("guids", ()), fields.get("items", 0)
-        ends = _PACKED * guids if isinstance(guids, int) else 0
-        if len(packed) != ends + _PACKED_ITEM * count:
+        end = (_GUID + _CONTENT) * guids if isinstance(guids, int) else 0
+        if len(packed) != end + _ITEM * count:
             raise ValueError(f"{guids} and {count} items in {len(packed)} bytes")
-        if isinstance(guids, int):
-            digits = packed[:ends].hex()
-            guids = [f"{digits[at : at + 16]}:{digits[at + 16 : at + 24]}" for at in range(0, len(digits), 24)]
-        state["guids"] = tuple(guids)
-        state["rate"] = {int(hour): count for hour, count in state.get("rate", {}).items()}
-        digits = packed[ends:].hex()
-        items = tuple(
-            f"{digits[at : at + 12]}:{digits[at + 12 : at + 28]}:{digits[at + 28 : at + 36]}"
-            for at in range(0, len(digits), 36)
-        )
-        return cls(FeedSource(**_known(_SOURCE, source)), FeedState(**_known(_STATE, state)), raw, items)
+        state["guids"] = guids = tuple(_unpacked(packed[:end])) if end else tuple(guids)
+        state["rate"] = {int(hour): rate for hour, rate in state.get("rate", {}).items()}
+        kept = (guids, packed[:end]) if end else ((), b"")
+        return cls(FeedSource(**_known(_SOURCE, source)), FeedState(**_known(_STATE, state)), raw, packed[end:], kept)
+
+
+def packed_items(items: Sequence[tuple[str, str]]) -> bytes:
+    """(digest of an item's text, `guid digest:content digest`) of each, for `FeedRow.items`."""
+    texts, known = zip(*items, strict=True) if items else ((), ())
+    return bytes.fromhex("".join(texts)) + _packed(known)
+
+
+def unpacked_items(packed: bytes) -> dict[str, str]:
+    """Inverse of `packed_items`: `{digest of an item's text: its guid and content digests}`."""
+    end = _TEXT * (len(packed) // _ITEM)
+    return dict(zip(_hex(packed[:end], _TEXT), _unpacked(packed[end:]), strict=True))
+
+
+def _hex(packed: bytes, size: int) -> list[str]:
+    return packed.hex(":", -size).split(":") if packed else []
+
+
+def _packed(digests: Iterable[str]) -> bytes:
+    """All of one kind together: so they are unpacked by two calls."""
+    guids, contents = [], []
+    for one in digests:
+        guids.append(one[:16])
+        contents.append(one[17:])
+    return bytes.fromhex("".join(guids) + "".join(contents))
+
+
+def _unpacked(packed: bytes) -> list[str]:
+    end = len(packed) // (_GUID + _CONTENT) * _GUID
+    pairs = zip(_hex(packed[:end], _GUID), _hex(packed[end:], _CONTENT), strict=True)
+    return [f"{guid}:{content}" for guid, content in pairs]
 
 
 def _defaults(kind: type[FeedSource] | type[FeedState]) -> dict[str, Any]:
     return {
-        field.name: field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
-        for field in dataclasses.fields(kind)
+        each.name: each.default if each.default_factory is dataclasses.MISSING else each.default_factory()
+        for each in dataclasses.fields(kind)
     }
 
 

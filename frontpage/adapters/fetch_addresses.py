@@ -78,7 +78,9 @@ class Gate(AbstractResolver):
             raise FetchRefused("not an address to fetch", cause=cause or "bad-url")
         try:
             url = URL(link).with_fragment(None)
-            host = ascii_host(url.host or "")
+            raw_host = url.raw_host or ""
+            # decoding is dear and changes nothing but spelt-out names
+            host = ascii_host(url.host or "" if "xn--" in raw_host else raw_host)
         except (ValueError, UnicodeError) as error:
             raise FetchRefused(f"not an address: {error}"[:200], cause="bad-url") from None
         if host is None or url.port is None:

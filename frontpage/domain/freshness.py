@@ -10,11 +10,13 @@ import re
 from collections.abc import Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 
 _MAX_AGE = re.compile(r"(?:^|[,\s])max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE)
 _NO_REUSE = re.compile(r"(?:^|[,\s])(?:no-cache|no-store)\b", re.IGNORECASE)
 
 
+@lru_cache(maxsize=4_096)  # the same Date comes from many servers in one second, the same Last-Modified with every 304
 def stamp(raw: str | None) -> float | None:
     """Seconds since 1970 of an HTTP date, None when absent or unreadable. A date without zone is UTC."""
     if not raw:

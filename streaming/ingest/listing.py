@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from frontpage.adapters.feed_codec import packed_items, unpacked_items
 from frontpage.domain.ids import digest
 from frontpage.domain.schedule import Entry
 
@@ -39,7 +40,7 @@ class Listing:
     meta: FeedMeta
     known: tuple[Listed, ...]
     entries: tuple[FeedEntry | None, ...]
-    items: tuple[str, ...] = ()
+    items: bytes = b""
 
 
 def known_items(row: FeedRow) -> dict[str, str]:
@@ -47,8 +48,7 @@ def known_items(row: FeedRow) -> dict[str, str]:
     if row.state.body_at is None:
         return {}
     remembered = frozenset(row.state.guids)
-    found = {item[:12]: item[13:] for item in row.items}
-    return {text: known for text, known in found.items() if known in remembered}
+    return {text: known for text, known in unpacked_items(row.items).items() if known in remembered}
 
 
 def listed(reading: FeedReading, known: Mapping[str, str]) -> Listing | None:
@@ -74,7 +74,6 @@ def listed(reading: FeedReading, known: Mapping[str, str]) -> Listing | None:
         parts = [row.digests.split(":") for row in rows]
         if any(len({part[n] for part in parts}) < len(parts) for n in (0, 1)):
             return None
-    items = (
-        tuple(f"{text}:{row.digests}" for text, row in zip(reading.items, rows, strict=True)) if reading.items else ()
-    )
-    return Listing(reading.feed, tuple(rows), tuple(entries), items)
+    # items that could not be told apart have no digests: then nothing is remembered
+    items = [(text, row.digests) for text, row in zip(reading.items, rows, strict=False)]
+    return Listing(reading.feed, tuple(rows), tuple(entries), packed_items(items))

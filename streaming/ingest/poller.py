@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import threading
 from typing import TYPE_CHECKING, Final, Protocol
@@ -187,6 +188,17 @@ class Poller:
         self._rows.store([polled.row for polled in group])
 
 
+def rest_collector() -> None:
+    """Let Python's cycle collector look rarely, and never at what lives as long as the process.
+
+    By default it walks through the 50,000 publishers and all verdicts of robots.txt again and again: a quarter of a
+    busy poller's time. What it is for is little here: the cycles of failed requests, some kilobytes each.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
 def serve_requests(bus: Bus, rows: FeedRows, clock: Clock, stop: threading.Event) -> None:
     """Apply `poll.requests` until `stop`: at least once, and a request asks for the same whenever it is applied."""
     consumer = bus.consumer("poller-requests", [POLL_REQUESTS.name])
@@ -232,6 +244,8 @@ async def poll_until(runtime: Runtime, stop: threading.Event) -> None:
         async with fetch_tier(runtime) as fetcher:
             subscriber = Subscriber.of(runtime, fetcher, rows)
             book = PublisherBook(runtime.redis)
+            book.domains()  # what stays is there before the collector is put to rest
+            rest_collector()
             polling = Polling(fetcher, book, runtime.clock, policy)
             auditor = Auditor(
                 Polling(fetcher, book, runtime.clock, audit.policy(policy)),

@@ -141,7 +141,8 @@ class Polling:
         policy = self._policy
         floor, ceiling = policy.bounds(authoritative=source.authoritative, main=source.main)
         decision = decide(row.state, answer, Terms(source.feed_id, floor, policy, now, ceiling))
-        decision = replace(decision, state=self._within_reach(decision.state, now))
+        state = self._within_reach(decision.state, now)
+        decision = decision if state is decision.state else replace(decision, state=state)
         news = [(entries[i], i) for i in sorted((*decision.fresh, *decision.changed))]
         items = [self._item(row, entry, i, now) for entry, i in news if entry is not None]
         outcome = _outcome(row, decision, size, len(entries), now)
@@ -149,9 +150,8 @@ class Polling:
 
     def _within_reach(self, state: FeedState, now: float) -> FeedState:
         """An accelerated clock must not ask for more polls than a machine can do."""
-        if state.next_at is None:
-            return state
-        return replace(state, next_at=max(state.next_at, now + REAL_FLOOR / self._clock.real_seconds(1.0)))
+        soonest = now + REAL_FLOOR / self._clock.real_seconds(1.0)
+        return state if state.next_at is None or state.next_at >= soonest else replace(state, next_at=soonest)
 
     def _deferred(self, row: FeedRow, wait: float) -> Polled:
         now = self._clock.now()

@@ -37,6 +37,8 @@ ENTRY_LIMIT: Final = 5_000
 SUMMARY_LIMIT: Final = 1_000
 TITLE_LIMIT: Final = 500
 _LIST_LIMIT: Final = 30
+# Python's own parser at once: feedparser looks for another one on disk for every document.
+feedparser.api.PREFERRED_XML_PARSERS.clear()
 
 
 def read_any(

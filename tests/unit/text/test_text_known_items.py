@@ -111,7 +111,7 @@ def test_marks_inside_comments_and_character_data_end_no_item(tricky: str):
 )
 def test_what_cannot_be_told_apart_is_read_whole_every_time(broken: bytes):
     row, whole = first(broken)
-    assert row.items == ()
+    assert row.items == b""
     assert shown(again(row, broken)) == shown(whole)
 
 
@@ -124,7 +124,7 @@ def test_a_new_item_like_a_known_one_has_the_document_read_whole(twin: str):
 def test_what_the_state_has_forgotten_is_read_again():
     row, _ = first(rss(item("a"), item("b")))
     assert known_items(replace(row, state=FeedState(body_at=NOW, guids=row.state.guids[:1]))).keys() == {
-        row.items[0][:12]
+        row.items[:6].hex()
     }
     assert known_items(replace(row, state=FeedState(guids=row.state.guids))) == {}, "never read as far as it knows"
 
