@@ -116,6 +116,10 @@ _LABELS: Final[dict[str, frozenset[str]]] = {
         """
     ),
 }  # fmt: skip
+#: Labels of everything, which are sections of a title and of no page.
+_ALL_NEWS: Final = words(
+    "news nachrichten noticias notícias notizie actualités actualites nieuws новости أخبار 新闻 ニュース 뉴스"
+)
 #: Path segments and labels that say nothing about a section although they stand where one does.
 _PATH_DEPTH: Final = 4
 
@@ -132,6 +136,12 @@ def _table() -> dict[str, str]:
 def _fold(label: str) -> str:
     text = unicodedata.normalize("NFKC", label).casefold().strip()
     return "-".join(text.replace("&", " ").replace("_", " ").replace("-", " ").split())
+
+
+def is_section_label(label: str) -> bool:
+    """Whether a text is nothing but the name of a section: "Sport", "世界", "News"."""
+    key = _fold(label)
+    return key in _table() or key in _ALL_NEWS
 
 
 def sections_of(label: str | None, url: str = "", keywords: Iterable[str] = ()) -> list[str]:

@@ -14,10 +14,17 @@ from collections.abc import Iterable
 from typing import Final
 
 from frontpage.domain.hosts import registrable_domain
+from frontpage.domain.sections import is_section_label
 from frontpage.domain.text import plain
 from frontpage.domain.wordlists import words
 
-_SEPARATOR: Final = re.compile(r"\s+(?:--?|[–—―−‐·•»«›‹>/]|::|\*)\s+|\s*[|｜∣¦]\s*|\s*\u2503\s*")
+_SEPARATOR: Final = re.compile(r"\s+(?:--?|[–—―−‐·•»«›‹>/:]|::|\*)\s+|\s*[|｜∣¦]\s*|\s*\u2503\s*")
+#: Without blanks around, as Chinese and Japanese papers write before their names ("標題_網站名", "見出し：社名").
+_TIGHT: Final = re.compile(r"[_\-–—－＿|]+|：")
+_WIDE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_BRACKETED: Final = re.compile(r"\s+(?:\(([^()]{2,60})\)|\[([^\[\]]{2,60})\])$")
+#: Some agencies print the day behind their name.
+_DATED: Final = re.compile(r",\s*\d{1,2}[./]\d{1,2}[./]\d{4}$")
 #: Characters looked at: no headline is longer, and hostile ones are made of separators.
 TITLE_LIMIT: Final = 1_000
 _TRAILING: Final = re.compile(r"(?:[\s|–—·•»]|\s-)+$")
@@ -30,20 +37,30 @@ def strip_site_name(title: str, names: Iterable[str], host: str = "") -> str:
     'Rain stops play'
     """
     title = plain(title[:TITLE_LIMIT])
-    known = {_key(name) for name in names if name}
+    known = {key for name in names if name for key in _keys(name)}
     known |= _host_names(host)
     known.discard("")
+    whole = title
     for _ in range(2):
         shorter = _cut_once(title, known)
         if shorter == title:
             break
         title = shorter
-    return title
+    return _without_section(title) if title != whole else title
 
 
 def _section_of(part: str, known: set[str]) -> bool:
     """Whether a part behind a bar is a name of the site and one word more: "CNN Politics"."""
     return any(_key(piece) in known for piece in (part.rpartition(" ")[0], part.partition(" ")[2]) if piece)
+
+
+def _without_section(title: str) -> str:
+    """The section that a template put between headline and site: "Rain stops play | Sport | City Wire"."""
+    separators = list(_SEPARATOR.finditer(title))
+    if not separators:
+        return title
+    head, tail = title[: separators[-1].start()], title[separators[-1].end() :]
+    return _TRAILING.sub("", head) if is_section_label(tail) and len(head) >= 2 * len(tail) else title
 
 
 def alike(left: str, right: str) -> float:
@@ -58,25 +75,51 @@ def _pairs(text: str) -> set[str]:
 
 
 def _cut_once(title: str, known: set[str]) -> str:
+    bracketed = _BRACKETED.search(title)
+    if bracketed and _key(bracketed[1] or bracketed[2]) in known:
+        return title[: bracketed.start()]
     separators = list(_SEPARATOR.finditer(title))
-    if not separators:
-        return title
     for match in separators:
         head, tail = title[: match.start()], title[match.end() :]
-        if _key(tail) in known and len(head) >= len(tail):
-            return _TRAILING.sub("", head)
-        if match[0].strip() == "|" and _section_of(tail, known) and len(head) >= len(tail):
+        name = _site_in(tail, known, bar=match[0].strip() == "|")
+        if name and len(head) >= len(name):
             return _TRAILING.sub("", head)
     for match in reversed(separators):
         head, tail = title[: match.start()], title[match.end() :]
         if _key(head) in known and len(tail) >= len(head):
             return tail
+    for match in _TIGHT.finditer(title):
+        head, tail = title[: match.start()], title[match.end() :]
+        if _WIDE.search(tail) and len(head) >= len(tail) and _key(tail) in known:
+            return head
     return title
 
 
+def _site_in(part: str, known: set[str], *, bar: bool) -> str:
+    """What of a last part is the site ("City Wire", "City Wire, 3.01.2026", "City Wire | Sport"), empty if it is none."""
+    name = _DATED.sub("", part)
+    if _key(name) in known:
+        return name
+    inner = _SEPARATOR.search(part)
+    if inner is not None:
+        name, rest = part[: inner.start()], part[inner.end() :]
+    else:
+        name, _, rest = part.rpartition(" ")
+    if _key(name) in known and is_section_label(rest):
+        return name
+    return part if bar and _section_of(part, known) else ""
+
+
+def _keys(name: str) -> set[str]:
+    """The spellings of a name: with its article and without."""
+    key = _key(name)
+    return {key, "the" + key} | ({_key(name[4:])} if name[:4].casefold() == "the " else set())
+
+
 def _key(name: str) -> str:
-    """Letters and digits only, folded: "The Daily-Example.com" and "the daily example com" are one name."""
-    return "".join(c for c in unicodedata.normalize("NFKC", name).casefold() if c.isalnum())
+    """Letters and digits only, folded, without accents: "El País", "ELPAIS" and "el pais" are one name."""
+    folded = unicodedata.normalize("NFKD", name).casefold()
+    return "".join(c for c in folded if c.isalnum())
 
 
 def _host_names(host: str) -> set[str]:

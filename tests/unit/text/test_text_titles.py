@@ -24,10 +24,38 @@ from frontpage.domain.titles import alike, strip_site_name
         ("橋が再開 - 港ニュース", "港ニュース", "橋が再開 - 港ニュース"),
         ("古い橋が六週間ぶりに再開 | 港ニュース", "港ニュース", "古い橋が六週間ぶりに再開"),
         ("Upper court sits again today | Meridian Politics", "Meridian", "Upper court sits again today"),
+        ("Upper court sits today | Politics | The Meridian", "The Meridian", "Upper court sits today"),
+        ("Upper court sits today - Politics - Meridian", "The Meridian", "Upper court sits today"),
+        ("Upper court sits | Meridian | Politics", "Meridian", "Upper court sits"),
+        ("Upper court sits - Meridian Politics", "Meridian", "Upper court sits"),
+        ("Court and politics | Meridian", "Meridian", "Court and politics"),
+        ("Of courts | and politics | Meridian", "Meridian", "Of courts | and politics"),
+        ("Upper court sits | Politics", "Meridian", "Upper court sits | Politics"),
+        ("Upper court sits - The Meridian", "Meridian", "Upper court sits"),
+        ("Upper court sits (Meridian)", "Meridian", "Upper court sits"),
+        ("Upper court sits (again)", "Meridian", "Upper court sits (again)"),
+        ("Upper court sits [Meridian]", "Meridian", "Upper court sits"),
+        ("La corte se reúne | EL MERIDIÁN", "El Meridian", "La corte se reúne"),
+        ("Суд собрался - Меридиан, 05.03.2026", "Меридиан", "Суд собрался"),
+        ("Upper court sits : Meridian", "Meridian", "Upper court sits"),
+        ("Meridian: upper court sits", "Meridian", "Meridian: upper court sits"),
+        ("古い橋が六週間ぶりに再開：港ニュース", "港ニュース", "古い橋が六週間ぶりに再開"),
+        ("大桥六周后重新开放_港口网", "港口网", "大桥六周后重新开放"),
+        ("大桥六周后重新开放--港口网", "港口网", "大桥六周后重新开放"),
+        ("北京-上海列车恢复", "港口网", "北京-上海列车恢复"),
+        ("الجسر يفتح من جديد | الميناء", "الميناء", "الجسر يفتح من جديد"),
+        ("הגשר נפתח שוב - הנמל", "הנמל", "הגשר נפתח שוב"),
     ],
 )
 def test_only_the_sites_name_is_cut(title, site, expected):
     assert strip_site_name(title, [site]) == expected
+
+
+@given(st.text(max_size=80), st.text(max_size=20))
+def test_a_cut_only_cuts_and_leaves_something(title, site):
+    once = strip_site_name(title, [site])
+    assert once in plain(title)
+    assert len(plain(title)) == 0 or once
 
 
 def test_the_domain_is_a_name_too():
