@@ -75,7 +75,7 @@ class BodySearch:
         """Every record of every topic: key and value."""
         for name in names:
             for partition, end in bus.end_offsets(name).items():
-                for record in bus.read(name, partition, 0, end):
+                for record in bus.read(name, partition, 0, end) if end else ():
                     self.look(f"topic {name}", [record.key, record.value])
 
     def look_at_files(self, folder: Path) -> None:

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import httpx
 import pytest
+from fakes.body_search import BodySearch
 from running import RunningSystem
 
 from data_samples.world import World, build
 from frontpage.adapters.clock import set_clock
 from frontpage.contracts import views
 from frontpage.contracts.events import ArticleEvent, DeadLetter, StoryChange
-from frontpage.contracts.topics import ARTICLES, ITEMS_DEAD, STORY_CHANGES
+from frontpage.contracts.topics import ALL, ARTICLES, ITEMS_DEAD, STORY_CHANGES
 from frontpage.contracts.views import ARTICLE, STORY, StoryRow
 from frontpage.domain.ids import article_id
 from frontpage.domain.urls import canonicalise
@@ -142,3 +143,18 @@ def test_every_process_may_die_while_news_flows(running: RunningSystem) -> None:
     assert max(listed.values()) == 1, "an article is in two stories"
     page = httpx.get(f"{running.endpoints['page']}/v1/editions/en-US/top", timeout=10).json()
     assert page.get("items"), "no page after the kills"
+    no_body_text_is_kept(running, world)
+
+
+def no_body_text_is_kept(running: RunningSystem, world: World) -> None:
+    """The licence boundary, after a run with failures: no topic, key, thumbnail, log or other file has body text."""
+    search = BodySearch(article for article in world.articles if article.published_at < world.start + HOURS * 3600)
+    search.look_at_topics(running.bus, [topic.name for topic in ALL])
+    with running.redis() as store:
+        search.look_at_redis(store)
+    seen = search.control
+    search.look_at_files(running.var)
+    assert search.found == {}
+    assert seen > 100, "headlines and snippets are there, so the search can find text"
+    assert search.control > seen, "in files, too"
+    assert {"topic", "key", "file"} <= search.looked.keys()
