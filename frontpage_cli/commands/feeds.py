@@ -12,7 +12,6 @@ import json
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -163,7 +162,13 @@ def report(
     worst: Annotated[int, typer.Option(help="rows to show, most polls first; 0 shows all")] = 50,
     json_output: Json = False,
 ) -> None:
-    """The polling scorecard: polls, share of 304, waste, failures, discovery delay, requests a minute."""
+    """The polling scorecard: polls, share of 304, waste, failures, discovery delay, requests a minute.
+
+    "delay s" is by the items' own times, "audit" is seconds by the audit, which watches a sample (docs/scorecard.md).
+    """
+    from frontpage.adapters.audit_rows import AuditRows
+    from streaming.ingest.scorecard import score
+
     if by not in ("feed", "domain"):
         raise typer.BadParameter("--by is feed or domain")
     runtime, registry = _registry()
@@ -171,24 +176,26 @@ def report(
     for row in registry.list():
         groups[row.source.url if by == "feed" else row.source.domain].append(row)
     now = runtime.clock.now()
-    rows = sorted((_score(name, members, now) for name, members in groups.items()), key=lambda r: -r["polls"])
-    total = _score("all", [row for members in groups.values() for row in members], now)
+    watches = {watch.feed_id: watch for watch in AuditRows(runtime.redis).all()}
+    rows = sorted((score(name, members, watches, now) for name, members in groups.items()), key=lambda r: -r["polls"])
+    total = score("all", [row for members in groups.values() for row in members], watches, now)
     if json_output:
         _print({"by": by, "total": total, "rows": rows[: worst or None]})
         return
     from rich.console import Console
     from rich.table import Table
 
-    heads = ("feeds", "polls", "304", "waste", "failed", "new", "delay s", "a minute", "stopped")
+    heads = ("feeds", "polls", "304", "waste", "failed", "new", "delay s", "audit", "a minute", "stopped")
     table = Table(box=None, pad_edge=False)
     table.add_column("name", overflow="fold", ratio=1)
     for head in heads:  # numbers are never cut: a narrow terminal folds the names
         table.add_column(head, justify="right", no_wrap=True, min_width=len(head))
-    for score in [total, *rows[: worst or None]]:
-        shares = [f"{score[name]:.0%}" for name in ("not_modified_share", "waste_share", "failed_share")]
-        delay = "" if score["delay_seconds"] is None else f"{score['delay_seconds']:.0f}"
-        cells = [score["name"], score["feeds"], score["polls"], *shares, score["new_items"], delay]
-        table.add_row(*map(str, [*cells, f"{score['polls_per_minute']:.2f}", score["stopped"]]))
+    for line in [total, *rows[: worst or None]]:
+        shares = [f"{line[name]:.0%}" for name in ("not_modified_share", "waste_share", "failed_share")]
+        delays = [line["delay_seconds"], line["audit_delay_seconds"]]
+        told = ["" if delay is None else f"{delay:.0f}" for delay in delays]
+        cells = [line["name"], line["feeds"], line["polls"], *shares, line["new_items"], *told]
+        table.add_row(*map(str, [*cells, f"{line['polls_per_minute']:.2f}", line["stopped"]]))
     Console().print(table)
 
 
@@ -320,32 +327,6 @@ def _row(row: FeedRow) -> dict[str, Any]:
         "boost_until": _iso(state.boost_until),
         "validators": state.trust,
     }
-
-
-def _score(name: str, rows: Iterable[FeedRow], now: float) -> dict[str, Any]:
-    states = [row.state for row in rows]
-    polls = sum(state.polls for state in states)
-    fruitful = sum(state.fruitful for state in states)
-    since = min((state.since for state in states if state.since is not None), default=now)
-    # the rate counts from the first poll that read something, a virtual minute at least
-    minutes = max(1.0, (now - since) / 60)
-    delays = [state.delay for state in states if state.delay is not None]
-    return {
-        "name": name,
-        "feeds": len(states),
-        "polls": polls,
-        "not_modified_share": _share(sum(state.not_modified for state in states), polls),
-        "waste_share": _share(polls - fruitful, polls),
-        "failed_share": _share(sum(state.failed for state in states), polls),
-        "new_items": sum(state.new_items for state in states),
-        "delay_seconds": sum(delays) / len(delays) if delays else None,
-        "polls_per_minute": polls / minutes,
-        "stopped": sum(state.stopped is not None for state in states),
-    }
-
-
-def _share(part: int, whole: int) -> float:
-    return round(part / whole, 4) if whole else 0.0
 
 
 def _report(result: ImportReport) -> dict[str, Any]:
