@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from fakes.lakehouse import lake, spark  # noqa: F401 - fixtures
 
+from batch import gold_reports
 from frontpage.adapters import lake as lakes
 from frontpage.contracts import tables
 from frontpage.errors import ServiceUnavailable
@@ -109,3 +110,28 @@ def test_tables_of_the_contracts_can_be_made_and_read_without_spark(spark, lake)
     assert lakes.read_arrow(lake, tables.STORIES).num_rows == 0
     with lakes.connect_duckdb(lake, tables.ALL) as connection:
         assert connection.execute("SELECT count(*) FROM silver_stories").fetchall() == [(0,)]
+
+
+def test_poll_report_tells_the_schedule_from_its_audit(spark, lake):  # noqa: F811
+    """Looks beside the schedule count as looks, not as polls; records of before the audit have no word of it."""
+    polls = [
+        ("not_modified", 0, None, None),
+        ("new", 2, 30.0, False),
+        ("error", 0, None, False),
+        ("new", 1, 90.0, None),
+    ]
+    looks = [("new", 1, 40.0, True), ("not_modified", 0, None, True), ("new", 1, 60.0, True)]
+    rows = [
+        {"feed_id": "f1", "at": 60.0 * n, "publisher_id": "p", "domain": "p.example", "outcome": outcome,
+         "new_items": new, "delay": delay, "audit": audit, "topic": "polls", "partition": 0, "offset": n}
+        for n, (outcome, new, delay, audit) in enumerate([*polls, *looks])
+    ]  # fmt: skip
+    schema = ", ".join(f"{column.name} {column.type}" for column in tables.POLLS.columns)
+    full = [{column.name: row.get(column.name) for column in tables.POLLS.columns} for row in rows]
+    lakes.write(spark, lake, tables.POLLS, spark.createDataFrame(full, schema))
+    assert gold_reports.poll_report(spark, lake, 600.0) == 1
+    (card,) = lakes.read(spark, lake, tables.POLL_REPORT).collect()
+    assert (card.polls, card.new_items, card.errors, card.waste) == (4, 3, 1, 0.5)
+    assert (card.not_modified_share, card.delay_p50, card.delay_p90) == (0.25, 30.0, 90.0)
+    assert (card.audits, card.audit_delay_p50, card.audit_delay_p90) == (3, 40.0, 60.0)
+    assert card.per_minute == pytest.approx(4 / 3)
