@@ -30,6 +30,7 @@ from frontpage.adapters.parse.feed_discovery import (
 from frontpage.adapters.parse.feeds import read_any
 from frontpage.adapters.parse.readings import FeedEntry, FeedReading, SitemapReading
 from frontpage.adapters.parse.robots import read_robots
+from frontpage.adapters.parse.sitemap_walk import files_of
 from frontpage.adapters.parse.sitemaps import as_feed, read_sitemap
 from frontpage.domain.urls import clean_link
 from frontpage.errors import FetchError, FetchFailed, FetchRefused, UnreadableInput
@@ -303,9 +304,9 @@ def _candidates(answer: Fetched) -> list[Candidate]:
 
 def _children(reading: SitemapReading) -> Iterable[str]:
     """News files of an index; without any, its newest file, by date or else the last one."""
-    news = [entry.url for entry in reading.entries if news_like(entry.url)]
-    if news or not reading.entries:
+    files = files_of(reading)
+    news = [url for url, _ in files if news_like(url)]
+    if news or not files:
         return news
-    dated = [entry for entry in reading.entries if entry.lastmod is not None]
-    newest = max(dated, key=lambda entry: entry.lastmod or 0.0) if dated else reading.entries[-1]
-    return [newest.url]
+    url, changed = files[0]
+    return [url if changed is not None else files[-1][0]]

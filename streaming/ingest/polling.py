@@ -45,6 +45,8 @@ PARSE_ALOUD: Final = 256 << 10
 REAL_FLOOR: Final = 2.0
 #: Files of a sitemap index read in one poll, the index included.
 SITEMAPS: Final = 6
+#: What an index says to be older than this (virtual seconds) is no news: the window of stories is 48 hours.
+SITEMAP_AGE: Final = 3 * 86_400.0
 #: Not the feed's doing, and not a poll: the host asked us to wait, or its budget is used up.
 DEFERRED: Final = frozenset({"host-held", "budget"})
 
@@ -120,7 +122,7 @@ class Polling:
         return replace(answer, entries=listing.known), listing
 
     async def _walked(self, fetched: Fetched, now: float) -> FeedReading:
-        """The articles of the sitemaps that an index lists, newest files first, a few a poll."""
+        """The articles of the sitemaps that an index lists, news and newest files first, a few a poll, none too old."""
         loop = asyncio.get_running_loop()
 
         def read(url: str) -> bytes | None:
@@ -129,9 +131,9 @@ class Polling:
             answer = asyncio.run_coroutine_threadsafe(self._fetcher.get(url, kind="feed"), loop).result()
             return answer.body if 200 <= answer.status < 300 else None
 
-        found = await asyncio.to_thread(walk, fetched.url, read, requests=SITEMAPS)
-        if not found.entries:
-            raise UnreadableInput("; ".join(found.problems)[:300] or "an empty index", cause="sitemap-index")
+        found = await asyncio.to_thread(walk, fetched.url, read, requests=SITEMAPS, since=now - SITEMAP_AGE)
+        if not found.entries and found.problems:
+            raise UnreadableInput("; ".join(found.problems)[:300], cause="sitemap-index")
         kind: Literal["news", "urlset"] = "news" if any(entry.news for entry in found.entries) else "urlset"
         return as_feed(SitemapReading(kind, found.entries, found.problems), now=now)
 

@@ -20,6 +20,7 @@ from frontpage.adapters.feed_rows import FeedRows
 from frontpage.adapters.redis_store import open_redis
 from frontpage.contracts.events import DeadLetter, PollRequest
 from frontpage.contracts.views import Publisher
+from frontpage.domain.dates import iso
 from frontpage.domain.ids import feed_id
 from frontpage.errors import ServiceUnavailable
 from streaming.ingest.poller import Poller, serve_requests
@@ -228,3 +229,30 @@ async def test_a_quiet_papers_main_feed_is_polled_within_minutes_its_sections_wi
     waits = {url: outcome.next_at - outcome.at for url, outcome in outcomes(bus).items()}
     assert 60 <= waits[urls[0]] <= 220
     assert all(300 <= waits[url] <= 3960 for url in urls[1:])
+
+
+async def test_of_a_sitemap_index_only_what_may_be_new_is_fetched(server, store):
+    def files(*rows: tuple[str, float]) -> str:
+        made = "".join(
+            f"<sitemap><loc>https://paper.example/{name}</loc><lastmod>{iso(time.time() - days * 86_400)}</lastmod></sitemap>"
+            for name, days in rows
+        )
+        return f'<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{made}</sitemapindex>'
+
+    def rows(*names: str) -> bytes:
+        made = "".join(
+            f"<url><loc>https://paper.example/{name}</loc><lastmod>{iso(time.time() - 3600 - n)}</lastmod></url>"
+            for n, name in enumerate(names)
+        )
+        text = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{made}</urlset>'
+        return gzip.compress(text.encode())
+
+    server.on("paper.example/index.xml", files(("old.xml", 9), ("new.xml", 0.1)))
+    server.on("paper.example/new.xml", rows("a", "b"), Content_Type="text/plain")
+    server.on("paper.example/old.xml", rows("c"))
+    add(store, "https://paper.example/index.xml", kind="sitemap")
+    bus = MemoryBus()
+    await run_until(server, store, bus, lambda poller: poller.polls == 1)
+    assert sorted(one.url for one in items(bus)) == ["https://paper.example/a", "https://paper.example/b"]
+    assert {one.arrived_by for one in items(bus)} == {"sitemap"}
+    assert server.hits["paper.example/old.xml"] == 0

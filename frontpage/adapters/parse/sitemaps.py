@@ -33,6 +33,9 @@ SITEMAP_LIMIT: Final = 5_000_000
 #: How often its packed size a file may unpack to. Address lists pack 10 to 40 to 1; bombs 1,000 to 1.
 RATIO_LIMIT: Final = 200
 ROW_LIMIT: Final = 50_000  # the protocol's own
+#: Rows that are a feed: Google's limit of a news sitemap, and half of what a feed's state can remember. An archive of
+#: 50,000 addresses would be new at every poll.
+FEED_ROWS: Final = 1_000
 
 _SITEMAP: Final = ("http://www.sitemaps.org/schemas/sitemap/", "http://www.google.com/schemas/sitemap/")
 _NEWS: Final = "http://www.google.com/schemas/sitemap-news/"
@@ -177,8 +180,8 @@ def _judge_lastmod(reading: SitemapReading) -> None:
 
 
 def as_feed(reading: SitemapReading, *, now: float) -> FeedReading:
-    """A sitemap in the shape of a feed. Of a news sitemap only rows with news data are articles; an index has none
-    (walk it instead).
+    """A sitemap in the shape of a feed: its newest rows, FEED_ROWS at most (problem `rows_left_out: N`). Of a news
+    sitemap only rows with news data are articles; an index has none (walk it instead).
     """
     entries: list[FeedEntry] = []
     meta = FeedMeta(format=f"sitemap-{reading.kind}")
@@ -199,4 +202,9 @@ def as_feed(reading: SitemapReading, *, now: float) -> FeedReading:
         if reading.lastmod_trusted and row.lastmod is not None:
             entry.updated_at, _ = not_in_future(DateReading("", row.lastmod), now)
         entries.append(entry)
-    return FeedReading(meta, entries, list(reading.problems))
+    left = list(reading.problems)
+    if len(entries) > FEED_ROWS:
+        left.append(f"rows_left_out: {len(entries) - FEED_ROWS}")
+        # stable: rows of one time, or of none, stay in the file's order
+        entries = sorted(entries, key=lambda row: -(row.published_at or row.updated_at or 0.0))[:FEED_ROWS]
+    return FeedReading(meta, entries, left)

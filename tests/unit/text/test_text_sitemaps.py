@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontpage.adapters.parse.robots import ROBOTS_LIMIT, read_robots
-from frontpage.adapters.parse.sitemap_walk import REQUESTS, walk
-from frontpage.adapters.parse.sitemaps import SITEMAP_LIMIT, as_feed, read_sitemap
+from frontpage.adapters.parse.sitemap_walk import REQUESTS, period_end, walk
+from frontpage.adapters.parse.sitemaps import FEED_ROWS, SITEMAP_LIMIT, as_feed, read_sitemap
+from frontpage.domain.dates import parse_date
 from frontpage.errors import FetchFailed, UnreadableInput
 
 XMLNS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
@@ -96,6 +97,103 @@ def test_an_index_that_names_itself_is_read_once():
     found = walk(URL, read)
     assert len(found.entries) == 2
     assert asked == [URL, "https://bay.test/a.xml"]
+
+
+def dated_index(*files):
+    rows = "".join(
+        f"<sitemap><loc>{url}</loc>{f'<lastmod>{day}</lastmod>' if day else ''}</sitemap>" for url, day in files
+    )
+    return f'<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{rows}</sitemapindex>'.encode()
+
+
+def walked(start, since=None, requests=REQUESTS):
+    asked = []
+
+    def read(url):
+        asked.append(url.removeprefix("https://bay.test/"))
+        return start if url == URL else PLAIN
+
+    found = walk(URL, read, since=since, requests=requests)
+    return asked[1:], found
+
+
+SINCE = parse_date("2026-11-27").instant
+
+
+def test_news_files_then_the_newest_and_none_that_is_too_old():
+    asked, found = walked(
+        dated_index(
+            ("https://bay.test/old.xml", "2026-11-01"),
+            ("https://bay.test/new.xml", "2026-11-30"),
+            ("https://bay.test/undated.xml", ""),
+            ("https://bay.test/newer.xml", "2026-11-30T18:00:00Z"),
+            ("https://bay.test/google-news.xml", "2026-11-29"),
+        ),
+        since=SINCE,
+    )
+    assert asked == ["google-news.xml", "newer.xml", "new.xml", "undated.xml"]
+    assert found.old == 1
+
+
+def test_a_generators_clock_orders_nothing_but_addresses_do():
+    day = "2026-11-30T06:00:00Z"
+    names = (
+        "sitemap-2025.xml",
+        "sitemap-2026-10.xml",
+        "sitemap-2026-11.xml",
+        "posts.xml",
+        "2026/11/26.xml.gz",
+        "m?yyyy=2026&amp;mm=11&amp;dd=28",
+    )
+    asked, found = walked(dated_index(*((f"https://bay.test/{name}", day) for name in names)), since=SINCE)
+    assert asked == ["sitemap-2026-11.xml", "m?yyyy=2026&mm=11&dd=28", "2026/11/26.xml.gz", "posts.xml"]
+    assert found.old == 2
+
+
+def test_without_a_limit_everything_is_read_newest_first():
+    asked, _ = walked(dated_index(("https://bay.test/a.xml", "2020-01-01"), ("https://bay.test/b.xml", "2026-11-30")))
+    assert asked == ["b.xml", "a.xml"]
+
+
+@pytest.mark.parametrize(
+    ("url", "end"),
+    [
+        ("https://bay.test/sitemap-2026-11.xml", "2026-12-01"),
+        ("https://bay.test/sitemap_202612.xml.gz", "2027-01-01"),
+        ("https://bay.test/2026/02/28/map.xml", "2026-03-01"),
+        ("https://bay.test/archive-2026.xml", "2027-01-01"),
+        ("https://bay.test/map?year=2026&month=11&day=30", "2026-12-01"),
+        ("https://bay.test/map-2026-02-31.xml", "2026-03-01"),
+        ("https://2026.bay.test/map.xml", None),
+        ("https://bay.test/map-12026.xml", None),
+        ("https://bay.test/map7.xml", None),
+    ],
+)
+def test_a_files_address_may_name_its_period(url, end):
+    assert period_end(url) == (parse_date(end).instant if end else None)
+
+
+def test_rows_that_are_too_old_are_left_out():
+    rows = "".join(
+        f"<url><loc>https://bay.test/{n}</loc>{f'<lastmod>{day}</lastmod>' if day else ''}</url>"
+        for n, day in enumerate(("2026-11-30", "2026-11-01", ""))
+    )
+    body = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{rows}</urlset>'.encode()
+    found = walk(URL, lambda _: gzip.compress(body), since=SINCE)
+    assert [entry.url for entry in found.entries] == ["https://bay.test/0", "https://bay.test/2"]
+    assert found.old == 1
+
+
+def test_an_archive_is_a_feed_of_its_newest_rows():
+    rows = "".join(
+        f"<url><loc>https://bay.test/{n}</loc><lastmod>2026-{n % 11 + 1:02d}-{n % 28 + 1:02d}</lastmod></url>"
+        for n in range(3_000)
+    )
+    body = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{rows}</urlset>'.encode()
+    feed = as_feed(read_sitemap(body, {}, URL), now=SINCE)
+    assert len(feed.entries) == FEED_ROWS
+    assert min(entry.updated_at for entry in feed.entries) > parse_date("2026-07-01").instant
+    assert f"rows_left_out: {3_000 - FEED_ROWS}" in feed.problems
 
 
 def test_an_endless_or_broken_index_ends():
