@@ -47,7 +47,7 @@ LONGEST_BACKOFF: Final = 60.0
 
 
 class Auditor:
-    """`polling` with the audit's policy; `wanted` feeds at most, 0 audits none."""
+    """`polling` with the audit's policy; `wanted` feeds at most, 0 audits none; first looks spread over `floor`."""
 
     def __init__(
         self,
@@ -58,11 +58,12 @@ class Auditor:
         clock: Clock,
         *,
         wanted: int,
+        floor: float = 60.0,
         every: float = EVERY,
     ) -> None:
         self._polling, self._rows, self._watches = polling, rows, watches
         self._producer, self._clock = producer, clock
-        self._wanted, self._every = wanted, every
+        self._wanted, self._floor, self._every = wanted, floor, every
         self._counted_at: float | None = None
         self.looks = 0
 
@@ -114,7 +115,7 @@ class Auditor:
             if sum(top for _, top in candidates) >= count / 2 and len(candidates) >= count:
                 break
         chosen = audit.sample(candidates, count)
-        self._watches.draw(name, {feed: now + 60.0 * spread(feed, 0.0) for feed in chosen})
+        self._watches.draw(name, {feed: now + self._floor * spread(feed, 0.0) for feed in chosen})
 
     async def _look(self, watch: Watch) -> None:
         row = await asyncio.to_thread(self._rows.get, watch.feed_id)

@@ -254,6 +254,7 @@ async def poll_until(runtime: Runtime, stop: threading.Event) -> None:
                 auditing,
                 runtime.clock,
                 wanted=settings.audit_feeds,
+                floor=settings.poll_floor,
             )
             poller = Poller(
                 polling,

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+import time
 from collections.abc import Iterator
 
 import pytest
 import redis
 from fakes.bus import MemoryBus
 from fakes.fetch import FakeFetcher
+from fakes.web import LocalServer
 
 from frontpage.adapters.audit_rows import AuditRows
+from frontpage.adapters.clock import SystemClock
 from frontpage.adapters.feed_pace import FeedPace
 from frontpage.adapters.feed_rows import FeedRow, FeedRows, FeedSource
 from frontpage.adapters.fetch import Fetched
 from frontpage.adapters.redis_store import open_redis
 from frontpage.contracts.events import PollOutcome
-from frontpage.contracts.views import AUDIT
+from frontpage.contracts.views import AUDIT, FEEDS_CLOCK
 from frontpage.domain import audit
 from frontpage.domain.ids import feed_id
 from frontpage.domain.schedule import FeedState, Policy
 from frontpage.errors import FetchFailed
+from frontpage.runtime import Runtime
+from frontpage.settings import Settings
 from streaming.ingest.auditor import Auditor
+from streaming.ingest.poller import poll_until
 from streaming.ingest.polling import Polling
 from streaming.ingest.publishers import PublisherBook
 
@@ -148,6 +156,29 @@ async def test_a_damaged_watch_begins_anew(bench: Bench, store: redis.Redis):
     store.set(AUDIT.key(feed=feed_id(URL)), b'{"feed_id": 1}')
     assert await bench.look(NOW + 200) == 1
     assert [watch.feed_id for watch in bench.watches.all()] == [feed_id(URL)]
+
+
+async def test_the_process_polls_and_audits_side_by_side(store: redis.Redis, valkey: str):
+    server, bus, stop = LocalServer(), MemoryBus(), threading.Event()
+    try:
+        item = "<item><title>One</title><link>https://paper.example/one</link></item>"
+        server.on("paper.example/feed", f'<rss version="2.0"><channel><title>Paper</title>{item}</channel></rss>')
+        source = FeedSource(feed_id(URL), URL, "paper.example", "paper.example", main=True)
+        FeedRows(store).put(FeedRow(source, FeedState()))
+        settings = Settings(resolver=f"127.0.0.1:{server.port}", poll_floor=1.0)
+        running = asyncio.create_task(poll_until(Runtime(settings, bus, store, SystemClock(), "", valkey), stop))
+        deadline = time.monotonic() + 60
+        while not (bus.records("items.raw") and any(PollOutcome.decode(r.value).audit for r in bus.records("polls"))):
+            assert time.monotonic() < deadline
+            assert not running.done() or running.exception() is None, running.exception()
+            await asyncio.sleep(0.05)
+        stop.set()
+        await asyncio.wait_for(running, 60)
+        assert len(bus.records("items.raw")) == 1, "the audit hands nothing on"
+        assert float(store.get(FEEDS_CLOCK.key())) == pytest.approx(time.time(), abs=120)
+    finally:
+        stop.set()
+        server.close()
 
 
 class TestPace:
