@@ -73,7 +73,7 @@ def _strip_tags(text: str) -> str:
 
 
 def _without(text: str, opening: str, closing: str) -> str:
-    """Spans from `opening` to `closing` become a blank; one that is never closed loses its mark only up to a `>`."""
+    """Spans from `opening` to `closing` vanish, also inside a word; of one never closed, what is before a `>` does."""
     if opening not in text:
         return text
     kept: list[str] = []
@@ -85,10 +85,13 @@ def _without(text: str, opening: str, closing: str) -> str:
             rest = text[start:].replace(opening, "")
             head, mark, tail = rest.partition(">")
             kept.append(tail if mark and "<" not in head else rest)
-            return " ".join(kept)
+            break
         place = end + len(closing)
-    kept.append(text[place:])
-    return " ".join(kept)
+    else:
+        kept.append(text[place:])
+    # what came together must not make a mark of its own: "<!<!-- x -->-- y"
+    joined = "".join(kept)
+    return joined.replace(opening, " ") if opening in joined else joined
 
 
 def _without_elements(text: str, dropped: frozenset[str]) -> str:

@@ -71,6 +71,10 @@ def test_likeness_needs_no_spaces():
 @pytest.mark.parametrize(
     ("markup", "expected"),
     [
+        ("re<!-- part -->opens", "reopens"),
+        ("re<!-- never closed >opens", "reopens"),
+        ("<!<!-- x -->-- y", "y"),
+        ("<?php echo 1 ?>Bridge", "Bridge"),
         ("eight <img src=x onerror=alert(8)>", "eight"),
         ("a<br>b<p>c", "a b c"),
         ("5 &lt; 6 and x &gt; 3", "5 < 6 and x > 3"),
