@@ -1,6 +1,6 @@
 """A week of polling in minutes: the product's poller against simulated publishers, in virtual time.
 
-    python -m benchmarks.week [--days 7] [--busy 20 --main 24 --tail 80] [--seed 1]
+    python -m benchmarks.week [--days 7] [--busy 15 --main 20 --tail 60] [--seed 1]
 
 Poller, polling, schedule, fetch tier (addresses, robots.txt, budgets, redirects, holds), auditor, WebSub subscriber and
 their rows in a real Valkey are the product's, unchanged; time is an event loop that leaps (`virtual_time.py`), and the
@@ -135,7 +135,7 @@ class Week:
             if feed.quirk not in ("hub", "sleeping-hub"):
                 continue
             for item in feed.items:
-                if item.at >= START and not (feed.quirk == "sleeping-hub" and item.at > START + 2 * DAY):
+                if item.at >= START and not (feed.quirk == "sleeping-hub" and item.at > START + DAY):
                     self.agenda.at(item.at + 5 + item.number % 15, lambda at, url=feed.url: self.hub.publish(url, at))  # type: ignore[misc]
                 if item.at >= START and item.number % 3 == 0:
                     self.agenda.at(
@@ -236,9 +236,9 @@ def simulate(url: str, feeds: list[Feed], days: float, *, real_rows: bool = Fals
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--days", type=float, default=7.0)
-    parser.add_argument("--busy", type=int, default=20)
-    parser.add_argument("--main", type=int, default=24)
-    parser.add_argument("--tail", type=int, default=80)
+    parser.add_argument("--busy", type=int, default=15)
+    parser.add_argument("--main", type=int, default=20)
+    parser.add_argument("--tail", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="frontpage-week-") as directory, running(Path(directory)) as url:

@@ -45,13 +45,13 @@ QUIRKS: Final[dict[str, float]] = {
     "expires": 0.01,
     "overload": 0.03,  # 429 and 503 for two hours a day
     "gone": 0.01,  # 410 from day 2 on
-    "moved": 0.02,  # 301 from day 1 on, the old host dead from day 4 on
+    "moved": 0.02,  # 301 from day 1 on, the old host dead from day 2 on
     "detour": 0.02,  # 302 to a guest for a day, which then forgets it
     "maintenance": 0.01,  # an HTML page for six hours
     "closed": 0.01,  # robots.txt forbids the feed
     "delay": 0.02,  # robots.txt asks for ten seconds between requests
     "hub": 0.10,  # WebSub, announced within seconds
-    "sleeping-hub": 0.01,  # stops announcing on day 2
+    "sleeping-hub": 0.01,  # stops announcing on day 1
 }  # fmt: skip
 #: The busy tier has one feed of each of these kinds, whatever its size; the rest of it is honest.
 BUSY_QUIRKS: Final = ("no-validators", "new-etag", "stuck", "future", "max-age", "wrong-max-age", "overload", "hub")
@@ -117,7 +117,7 @@ class Feed:
         if self.quirk == "gone" and day >= 2:
             return Reply(410, headers)
         if self.quirk == "moved" and host == self.host and day >= 1:
-            if day >= 4:
+            if day >= 2:
                 return Reply(404, headers)
             return Reply(301, headers | {"location": f"https://new-{host}/feed"})
         if self.quirk == "detour":
@@ -255,7 +255,7 @@ def sites(rng: random.Random, *, busy: int, main: int, tail: int, end: float) ->
     return feeds
 
 
-def one_of_each(rng: random.Random, end: float, per_day: float = 6.0) -> list[Feed]:
+def one_of_each(rng: random.Random, end: float, per_day: float = 4.0) -> list[Feed]:
     """A section's feed for every quirk, an honest one, and a busy feed."""
     kinds: list[tuple[Tier, str]] = [("tail", quirk) for quirk in (*QUIRKS, "honest")]
     kinds.append(("busy", "honest"))

@@ -29,6 +29,13 @@ def expected_items(state: FeedState, start: float, now: float, enough: float) ->
     return _walk(state, now, start, now, enough)[1]
 
 
+def items_a_day(state: FeedState, now: float) -> float:
+    """What the feed has shown, without any belief of ours: decayed items over the days observed, one at least."""
+    observed = max(0.0, now - (state.since if state.since is not None else now))
+    days = HALF_LIFE / math.log(2) * (1 - 2 ** (-observed / HALF_LIFE)) / DAY
+    return sum(state.rate.values()) * 2 ** (-max(0.0, now - state.rate_at) / HALF_LIFE) / max(1.0, days)
+
+
 def _walk(state: FeedState, now: float, start: float, end: float, enough: float) -> tuple[float, float]:
     """Seconds from `start` to `end`, or to where `enough` items are expected, and the items expected there."""
     observed = now - (state.since if state.since is not None else now)

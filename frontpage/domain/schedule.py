@@ -16,7 +16,8 @@ The manual, in the order of a feed's life:
 - `boosted` takes a request to poll now (a push, a burst): at once, but 30 seconds after the last poll at the soonest.
 - Retry-After (both forms, the date against the response's own Date), max-age and Expires set a lower bound; errors
   back off by doubling; 410 stops the feed and keeps its record. Nobody is unsubscribed by a 429. A stated freshness
-  beyond our own ceiling is believed until the feed publishes within it, twice: then it is our ceiling.
+  beyond our own ceiling is believed until the feed publishes within it, twice: then it is our ceiling. A day or more is
+  not believed of a feed that shows six items a day.
 - Times of ours that lie in the future are from a clock that has since been set back: they bind nothing.
 
 Not here: fetching, parsing, budgets of hosts (a Retry-After also holds the whole host: `adapters/fetch_budget.py`).
@@ -276,12 +277,17 @@ def _planned(state: FeedState, answer: Answer, terms: Terms, fresh: int) -> Feed
     said = freshness(answer.headers)
     wish = min(said, policy.longest)
     lied = state.contradicted_at is not None and now - state.contradicted_at < policy.distrust_for
-    if state.contradicted >= policy.contradictions and lied:
+    if (state.contradicted >= policy.contradictions and lied) or _absurd(state, said, policy, now):
         wish = min(wish, policy.ceiling)
     wait = max(interval, wish)
     # never early, up to a tenth late: the promise is "at most one poll a minute"
     next_at = now + min(wait * (1 + 0.1 * spread(terms.feed_id, now)), max(policy.longest, interval))
     return replace(state, next_at=next_at, fresh_until=now + said if said > policy.ceiling else None)
+
+
+def _absurd(state: FeedState, said: float, policy: Policy, now: float) -> bool:
+    """A day or more of freshness, stated by a feed whose own items are many a day: a file server's default, no word."""
+    return said >= policy.longest and rhythm.items_a_day(state, now) >= policy.suspicious_items
 
 
 def _judge_timing(state: FeedState, published: list[float | None], terms: Terms, before: float) -> FeedState:

@@ -13,12 +13,12 @@ from benchmarks.week_sites import DAY, HOUR, START, one_of_each, sites
 from frontpage.domain.ids import feed_id
 from frontpage.domain.schedule import FeedState
 
-DAYS = 4.2
+DAYS = 2.7
 
 
 @pytest.fixture(scope="module")
 def week(tmp_path_factory: pytest.TempPathFactory) -> Week:
-    """Four days, so that moves, deaths and maintenance are behind us."""
+    """Nearly three days, so that moves, deaths and maintenance are behind us."""
     with running(tmp_path_factory.mktemp("week")) as url:
         return simulate(url, one_of_each(random.Random(7), START + DAYS * DAY), DAYS, audited=0)
 
@@ -48,23 +48,20 @@ def delays(week: Week, quirk: str, after: float = 0.1, before: float = DAYS - 1.
 
 def test_no_host_and_no_domain_is_asked_more_than_its_budget(week: Week):
     figures = week.figures()
-    assert figures["requests"] > 3_000
+    assert figures["requests"] > 2_000
     limits = ("over_domain_budget", "over_host_budget", "under_crawl_delay", "during_retry_after", "forged_taken")
     assert {name: figures[name] for name in limits} == dict.fromkeys(limits, 0)
 
 
 def test_a_top_feed_is_read_within_two_minutes_and_mostly_answers_304(week: Week):
     figures = week.figures()
-    assert figures["busy_items"] > 200
+    assert figures["busy_items"] > 100
     assert figures["busy_delay_p90_s"] < 120
     assert figures["busy_not_modified"] > 0.75
 
 
 def test_nothing_is_lost_whatever_servers_claim(week: Week):
-    """But what fell out of a feed that asked for a day's wait, before that was known to be a lie."""
     for one in week.feeds:
-        if one.quirk == "wrong-max-age":
-            continue
         missing = [
             item
             for item in one.items
@@ -96,8 +93,8 @@ def test_useless_validators_are_dropped(week: Week):
 
 def test_a_month_of_freshness_on_a_feed_of_every_day_is_not_believed_for_long(week: Week):
     assert state(week, "wrong-max-age").contradicted >= 2
-    late = polls(week, "wrong-max-age", after=3.5)
-    assert len(late) >= 10, "about once an hour"
+    late = polls(week, "wrong-max-age", after=2.3)
+    assert len(late) >= 7, "about once an hour"
 
 
 def test_a_hub_replaces_polls_and_one_that_sleeps_does_not_hide_news(week: Week):
@@ -106,7 +103,7 @@ def test_a_hub_replaces_polls_and_one_that_sleeps_does_not_hide_news(week: Week)
     ]
     assert len(arrived) >= 0.9 * len(delays(week, "hub"))
     assert max(delays(week, "hub")) < 60
-    assert max(delays(week, "sleeping-hub", after=2.6)) < 1.2 * HOUR
+    assert max(delays(week, "sleeping-hub", after=1.3, before=DAYS - 0.1)) < 1.2 * HOUR
 
 
 def test_overload_slows_us_down_and_ends_nothing(week: Week):

@@ -349,6 +349,16 @@ class TestStatedFreshness:
         answer = Answer(304, {"date": date(later), "cache-control": "max-age=2592000"})
         assert decide(state, answer, terms(later)).state.next_at - later == DAY, "servers are repaired"
 
+    def test_of_a_day_is_not_believed_of_a_feed_that_shows_many_items_a_day(self):
+        """Twenty items of the last ten hours, "fresh for a month": at first sight, before anything is lost."""
+        headers = {"date": date(NOW), "cache-control": "max-age=2592000"}
+        busy = tuple(Entry(f"i{n}", "t", NOW - n * HOUR / 2) for n in range(20))
+        assert decide(FeedState(), Answer(200, headers, busy), terms()).state.next_at - NOW <= 1.1 * HOUR
+        weekly = tuple(Entry(f"i{n}", "t", NOW - n * 2 * DAY) for n in range(20))
+        assert decide(FeedState(), Answer(200, headers, weekly), terms()).state.next_at - NOW == DAY
+        hours = {"date": date(NOW), "cache-control": "max-age=20000"}
+        assert decide(FeedState(), Answer(200, hours, busy), terms()).state.next_at - NOW >= 20_000, "hours are a word"
+
     def test_that_is_kept_stays_believed_and_below_the_ceiling_it_always_is(self):
         state, now = good(FeedState(), NOW, "i0", cache_control="max-age=7200").state, NOW
         for number in range(6):
