@@ -16,7 +16,7 @@ GROUP: Final = "gold"
 Compute = Callable[..., dg.MaterializeResult[None]]
 
 
-def _gold(table: Table, team: str, deps: Iterable[str]) -> Callable[[Compute], dg.AssetsDefinition]:
+def gold_asset(table: Table, team: str, deps: Iterable[str]) -> Callable[[Compute], dg.AssetsDefinition]:
     """The decorator of a gold asset: what the contracts say of its table."""
     return dg.asset(
         key=["gold", table.name], group_name=GROUP, owners=[f"team:{team}"], kinds={"deltalake", "spark"},
@@ -24,7 +24,7 @@ def _gold(table: Table, team: str, deps: Iterable[str]) -> Callable[[Compute], d
     )  # fmt: skip
 
 
-@_gold(
+@gold_asset(
     tables.PUBLISHER_AUTHORITY,
     "ranking",
     ["silver/articles", "silver/article_versions", "silver/copies", "silver/story_members", "silver/stories"],
@@ -39,7 +39,7 @@ def publisher_authority(system: dg.ResourceParam[System]) -> dg.MaterializeResul
     return dg.MaterializeResult(metadata=facts | {"highest": show.bars(best, "Authority", "0..1")})
 
 
-@_gold(tables.VECTOR_PROJECTION, "ranking", ["silver/articles"])
+@gold_asset(tables.VECTOR_PROJECTION, "ranking", ["silver/articles"])
 def vector_projection(system: dg.ResourceParam[System]) -> dg.MaterializeResult[None]:
     """Refitted when an encoder's articles have doubled; readers keep sums of the version before as well."""
     spark, lake = system.spark(), system.lake()
@@ -50,7 +50,7 @@ def vector_projection(system: dg.ResourceParam[System]) -> dg.MaterializeResult[
     return dg.MaterializeResult(metadata=show.rows(number, encoders=len(current)) | {"versions": shown})
 
 
-@_gold(
+@gold_asset(
     tables.READER_PROFILES,
     "ranking",
     ["bronze/clicks", "bronze/events", "silver/articles", "gold/vector_projection"],
@@ -64,7 +64,7 @@ def reader_profiles(system: dg.ResourceParam[System]) -> dg.MaterializeResult[No
     return dg.MaterializeResult(metadata=show.rows(number) | {"engagements": shown})
 
 
-@_gold(tables.RANK_TRAINING, "ranking", ["silver/impressions", "silver/clicks", "bronze/events"])
+@gold_asset(tables.RANK_TRAINING, "ranking", ["silver/impressions", "silver/clicks", "bronze/events"])
 def rank_training(system: dg.ResourceParam[System]) -> dg.MaterializeResult[None]:
     """Impressions with the features of their moment and whether they were opened."""
     spark, lake = system.spark(), system.lake()
@@ -73,7 +73,7 @@ def rank_training(system: dg.ResourceParam[System]) -> dg.MaterializeResult[None
     return dg.MaterializeResult(metadata=show.rows(number, clicked=clicked))
 
 
-@_gold(tables.FRESHNESS, "ingestion", ["silver/articles", "silver/story_members"])
+@gold_asset(tables.FRESHNESS, "ingestion", ["silver/articles", "silver/story_members"])
 def freshness(system: dg.ResourceParam[System]) -> dg.MaterializeResult[None]:
     """Delays by language and publisher."""
     spark, lake = system.spark(), system.lake()
@@ -84,16 +84,7 @@ def freshness(system: dg.ResourceParam[System]) -> dg.MaterializeResult[None]:
     return dg.MaterializeResult(metadata=show.rows(number) | {"p95": chart})
 
 
-@_gold(tables.CLUSTER_HEALTH, "stories", ["silver/stories", "bronze/story_changes", "gold/recluster_agreement"])
-def cluster_health(system: dg.ResourceParam[System]) -> dg.MaterializeResult[None]:
-    """Shape of the stories and their agreement with the 48-hour re-clustering."""
-    spark, lake = system.spark(), system.lake()
-    number = gold_reports.cluster_health(spark, lake, system.now())
-    found = lakes.read(spark, lake, tables.CLUSTER_HEALTH).orderBy("language").collect()
-    return dg.MaterializeResult(metadata=show.rows(number) | {"by language": show.table([r.asDict() for r in found])})
-
-
-@_gold(tables.POLL_REPORT, "ingestion", ["silver/polls"])
+@gold_asset(tables.POLL_REPORT, "ingestion", ["silver/polls"])
 def poll_report(system: dg.ResourceParam[System]) -> dg.MaterializeResult[None]:
     """The scorecard of each feed: polls, 304 share, waste, delay."""
     spark, lake = system.spark(), system.lake()

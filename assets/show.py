@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
@@ -43,6 +43,26 @@ def histogram(values: Sequence[float], title: str, unit: str) -> dg.MetadataValu
         axes.set_xlabel(unit)
 
     return _plot(draw, title, height=2.4)
+
+
+def lines(
+    series: Mapping[str, tuple[Sequence[Any], Sequence[float]]], title: str, x: str, y: str,
+    points: Mapping[str, tuple[float, float]] | None = None,
+) -> dg.MetadataValue:  # fmt: skip
+    """One line a series of (xs, ys), the first 12 by name, and named points."""
+
+    def draw(axes: Axes) -> None:
+        for name in sorted(series)[:12]:
+            axes.plot(*series[name], marker=".", label=name)
+        for name, (at, height) in sorted((points or {}).items()):
+            axes.plot([at], [height], "o", color="#999999")
+            axes.annotate(name, (at, height), fontsize=7)
+        axes.set_xlabel(x)
+        axes.set_ylabel(y)
+        if series:
+            axes.legend(fontsize=7)
+
+    return _plot(draw, title, height=3.0)
 
 
 def table(found: Sequence[Mapping[str, object]]) -> dg.MetadataValue:

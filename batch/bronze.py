@@ -28,6 +28,7 @@ SCHEMAS: Final[dict[str, type[Event]]] = {
     topics.STORY_CHANGES.name: events.StoryChange,
     topics.STORY_LINKS.name: events.StoryLink,
     topics.STORY_REVIEWS.name: review_events.StoryReview,
+    topics.STORY_RATINGS.name: review_events.PairRating,
     topics.READER_CLICKS.name: reader_events.Click,
     topics.READER_EVENTS.name: reader_events.ReaderEvent,
     topics.RANK_DECISIONS.name: rank_events.RankDecision,

@@ -1,4 +1,4 @@
-"""Silver to the tables people look at: freshness, cluster health, the polling scorecard."""
+"""Silver to the tables people look at: freshness, the polling scorecard. Stories: `gold_clusters.py`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ from frontpage.adapters import lake as lakes
 from frontpage.adapters.lake import Lake
 from frontpage.contracts.tables import (
     ARTICLES,
-    BRONZE,
-    CLUSTER_HEALTH,
     FRESHNESS,
     POLL_REPORT,
     POLLS,
-    RECLUSTER_AGREEMENT,
-    STORIES,
     STORY_MEMBERS,
 )
 
@@ -61,34 +57,6 @@ def freshness(spark: SparkSession, lake: Lake, now: float) -> int:
         F.lit(now).alias("at"),
     )
     return lakes.replace(spark, lake, FRESHNESS, kept)
-
-
-def cluster_health(spark: SparkSession, lake: Lake, now: float) -> int:
-    """Replace `gold/cluster_health`; rows."""
-    from pyspark.sql import functions as F
-
-    stories = lakes.read(spark, lake, STORIES)
-    alive = F.col("alias_of").isNull() & (F.col("articles") > 0)
-    shape = stories.groupBy("language").agg(
-        _count(alive).alias("stories"),
-        _count(F.col("alias_of").isNotNull()).alias("aliases"),
-        F.sum("articles").alias("articles"),
-        F.sum(F.col("articles") - F.col("originals")).alias("copies"),
-        _count(alive & (F.col("articles") == 1)).alias("singles"),
-        F.avg(F.when(alive, F.col("articles"))).alias("mean_size"),
-        F.max("articles").cast("bigint").alias("largest"),
-    )
-    value = F.col("value").cast("string")
-    changes = (
-        lakes.read(spark, lake, BRONZE["story_changes"][0])
-        .where(F.col("cause").isNull())
-        .select(F.get_json_object(value, "$.language").alias("language"), F.get_json_object(value, "$.kind").alias("k"))
-        .groupBy("language")
-        .agg(_count(F.col("k") == "merge").alias("merges"), _count(F.col("k") == "split").alias("splits"))
-    )
-    known = lakes.read(spark, lake, RECLUSTER_AGREEMENT).select("language", F.col("f1").alias("agreement"))
-    rows = shape.join(changes, "language", "left").join(known, "language", "left").withColumn("at", F.lit(now))
-    return lakes.replace(spark, lake, CLUSTER_HEALTH, rows)
 
 
 def poll_report(spark: SparkSession, lake: Lake, now: float) -> int:

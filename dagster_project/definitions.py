@@ -9,13 +9,13 @@ import dagster as dg
 warnings.filterwarnings("ignore", category=dg.BetaWarning)
 warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 
-from assets import bronze, checks, gold, recluster, serving, silver  # noqa: E402 - after the warnings they would raise
+from assets import bronze, checks, gold, recluster, serving, silver, stories  # noqa: E402 - after the warnings they would raise
 from dagster_project.jobs import JOBS, SCHEDULES  # noqa: E402
 from dagster_project.resources import LiveSystem  # noqa: E402
 from dagster_project.sensors import new_records  # noqa: E402
 
 defs = dg.Definitions(
-    assets=dg.load_assets_from_modules([bronze, silver, gold, recluster, serving]),
+    assets=dg.load_assets_from_modules([bronze, silver, gold, stories, recluster, serving]),
     asset_checks=[checks.unique_keys, checks.readable, checks.articles_are_fresh],
     jobs=JOBS,
     schedules=SCHEDULES,

@@ -15,7 +15,10 @@ _STORIES: Final = dg.AssetSelection.assets(
 _PROFILES: Final = dg.AssetSelection.assets(
     ["gold", "publisher_authority"], ["gold", "vector_projection"], ["gold", "reader_profiles"], ["serving", "views"]
 )
-_REPORTS: Final = dg.AssetSelection.assets(["gold", "freshness"], ["gold", "cluster_health"], ["gold", "poll_report"])
+_REPORTS: Final = dg.AssetSelection.assets(
+    ["gold", "freshness"], ["gold", "cluster_health"], ["gold", "id_churn"], ["gold", "pair_ratings"],
+    ["gold", "poll_report"],
+)  # fmt: skip
 _TRAINING: Final = dg.AssetSelection.assets(["gold", "rank_training"], ["gold", "models"], ["serving", "views"])
 
 #: What a job is for stands in its description, which the UI shows.

@@ -71,11 +71,18 @@ def exists(spark: SparkSession, path: str) -> bool:
 
 
 def ensure(spark: SparkSession, lake: Lake, table: Table) -> str:
-    """Create the table of a contract when absent (columns, comments, partitioning, change feed); its path."""
+    """Create the table of a contract when absent (columns, comments, partitioning, change feed); its path.
+
+    A table of an earlier version gets the columns that it lacks, null in the rows that are there.
+    """
     from delta.tables import DeltaTable
 
     path = lake.path(table)
     if exists(spark, path):
+        present = set(spark.read.format("delta").load(path).columns)
+        lacking = [f"`{column.name}` {column.type}" for column in table.columns if column.name not in present]
+        if lacking:
+            spark.sql(f"ALTER TABLE delta.`{path}` ADD COLUMNS ({', '.join(lacking)})")
         return path
     builder = DeltaTable.createIfNotExists(spark).location(path).comment(table.doc)
     for column in table.columns:

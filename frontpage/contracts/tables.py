@@ -16,7 +16,9 @@ from frontpage.contracts.table_types import Column, Table, columns_of
 from frontpage.contracts.tables_gold import (
     CLUSTER_HEALTH,
     FRESHNESS,
+    ID_CHURN,
     MODELS,
+    PAIR_RATINGS,
     POLL_REPORT,
     PUBLISHER_AUTHORITY,
     RANK_TRAINING,
@@ -47,8 +49,10 @@ __all__ = [
     "COPIES",
     "FRESHNESS",
     "GOLD",
+    "ID_CHURN",
     "IMPRESSIONS",
     "MODELS",
+    "PAIR_RATINGS",
     "POLLS",
     "POLL_REPORT",
     "PUBLISHER_AUTHORITY",
@@ -97,6 +101,7 @@ BRONZE: Final[dict[str, tuple[Table, topics.Topic]]] = {
         "story_changes": topics.STORY_CHANGES,
         "story_links": topics.STORY_LINKS,
         "story_reviews": topics.STORY_REVIEWS,
+        "story_ratings": topics.STORY_RATINGS,
         "decisions": topics.RANK_DECISIONS,
         "trends": topics.TRENDS_HOT,
     }.items()
@@ -107,7 +112,7 @@ SILVER: Final = (
 )  # fmt: skip
 GOLD: Final = (
     PUBLISHER_AUTHORITY, READER_PROFILES, VECTOR_PROJECTION, RECLUSTERS, RECLUSTER_AGREEMENT, RANK_TRAINING, MODELS,
-    FRESHNESS, CLUSTER_HEALTH, POLL_REPORT,
+    FRESHNESS, CLUSTER_HEALTH, ID_CHURN, PAIR_RATINGS, POLL_REPORT,
 )  # fmt: skip
 ALL: Final = (*(table for table, _ in BRONZE.values()), *SILVER, *GOLD)
 

@@ -153,9 +153,56 @@ largest BIGINT - articles of the largest
 merges BIGINT - merge changes
 splits BIGINT - split changes
 agreement DOUBLE - B-cubed F1 of online stories against the 48-hour re-clustering, null before one ran
+duplicates_top10 BIGINT - merges that the last re-clustering proposes among the first ten of a front page of now
+front_repairs BIGINT - merges, splits and moves of the last day that touched a story shown on a front page in that time
+held BIGINT - merges that wait or waited for a person in the last day
 at DOUBLE - when computed
 """),
     ("language",), "at",
+)  # fmt: skip
+
+ID_CHURN: Final = Table(
+    "gold", "id_churn", "How stable story ids are, by language and day: what repair and re-clustering did to them.",
+    columns_of("""
+language STRING - primary subtag
+day DATE - virtual day, UTC
+changes BIGINT - story changes
+created BIGINT - stories begun by an article
+merged BIGINT - ids that became aliases
+split BIGINT - ids that came out of a split
+moved BIGINT - articles that went to another story by a move or a split
+assigned BIGINT - articles assigned
+alive BIGINT - ids that changed on this day in any way
+id_churn DOUBLE - merged and split ids as a share of the ids alive
+article_churn DOUBLE - articles that came to bear another story id (moved, split, absorbed) a article assigned
+at DOUBLE - when computed
+"""),
+    ("language", "day"), "at", partition_by=("day",),
+)  # fmt: skip
+
+PAIR_RATINGS: Final = Table(
+    "gold", "pair_ratings", "What persons said of pairs (`frontpage rate`): evaluation and training read it.",
+    columns_of("""
+pair_id STRING - the same in either order
+by STRING - who said it
+language STRING - primary subtag
+left STRING - article id
+right STRING - article id
+left_title STRING - headline as shown
+right_title STRING - headline as shown
+left_snippet STRING - snippet as shown
+right_snippet STRING - snippet as shown
+left_publisher STRING - publisher id
+right_publisher STRING - publisher id
+left_at DOUBLE - first seen
+right_at DOUBLE - first seen
+kind STRING - inside a story, or similar but apart, when it was asked
+same BOOLEAN - they report one event
+cosine DOUBLE - of their vectors
+seen BIGINT - impressions of their stories when it was asked
+at DOUBLE - when it was said; a person's latest word counts
+"""),
+    ("pair_id", "by"), "at",
 )  # fmt: skip
 
 POLL_REPORT: Final = Table(

@@ -28,6 +28,7 @@ STORY_CHANGES: Final = Topic("story.changes", "language (explicit map)", LANGUAG
 STORY_PROPOSALS: Final = Topic("story.proposals", "language (explicit map)", LANGUAGE_PARTITIONS, DAY_MS)
 STORY_REVIEWS: Final = Topic("story.reviews", "language (explicit map)", LANGUAGE_PARTITIONS, 7 * DAY_MS)
 STORY_SNAPSHOTS: Final = Topic("story.snapshots", "language (explicit map)", LANGUAGE_PARTITIONS, 3 * DAY_MS)
+STORY_RATINGS: Final = Topic("story.ratings", "pair id", 1, 7 * DAY_MS)
 STORY_LINKS: Final = Topic("story.links", "story id", 1, 3 * DAY_MS)
 READER_CLICKS: Final = Topic("reader.clicks", "article id", 4, 3 * DAY_MS)
 READER_EVENTS: Final = Topic("reader.events", "article id", 4, 3 * DAY_MS)
@@ -39,6 +40,6 @@ ALERTS_BREAKING: Final = Topic("alerts.breaking", "story id", 1, 7 * DAY_MS)
 
 ALL: Final = (
     ITEMS_RAW, ITEMS_DEAD, POLLS, ARTICLES, STORY_CHANGES, STORY_PROPOSALS, STORY_REVIEWS, STORY_SNAPSHOTS,
-    STORY_LINKS, READER_CLICKS, READER_EVENTS, RANK_DECISIONS, TRENDS_PARTIALS, TRENDS_HOT, POLL_REQUESTS,
-    ALERTS_BREAKING,
+    STORY_RATINGS, STORY_LINKS, READER_CLICKS, READER_EVENTS, RANK_DECISIONS, TRENDS_PARTIALS, TRENDS_HOT,
+    POLL_REQUESTS, ALERTS_BREAKING,
 )  # fmt: skip

@@ -6,8 +6,9 @@ are means over items (Bagga and Baldwin 1998). Not for judging against labels wi
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -44,6 +45,24 @@ def pairwise(found: Mapping[str, str], truth: Mapping[str, str]) -> Agreement:
     both = _pairs(Counter((found[item], truth[item]) for item in items))
     left, right = _pairs(Counter(found[i] for i in items)), _pairs(Counter(truth[i] for i in items))
     return Agreement(both / left if left else 1.0, both / right if right else 1.0)
+
+
+def curve(rated: Sequence[tuple[float, bool]]) -> tuple[list[float], list[float]]:
+    """(recalls, precisions) of "same" above each score in turn, from the strictest bar on; ([], []) without a positive.
+
+    Equal scores are one step: no bar tells them apart.
+    """
+    positives = sum(same for _, same in rated)
+    recalls: list[float] = []
+    precisions: list[float] = []
+    hits = taken = 0
+    for _, group in itertools.groupby(sorted(rated, key=lambda pair: -pair[0]), key=lambda pair: pair[0]):
+        step = [same for _, same in group]
+        hits, taken = hits + sum(step), taken + len(step)
+        if positives:
+            recalls.append(hits / positives)
+            precisions.append(hits / taken)
+    return recalls, precisions
 
 
 def _pairs(groups: Counter[str] | Counter[tuple[str, str]]) -> float:

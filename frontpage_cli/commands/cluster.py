@@ -56,13 +56,27 @@ def cluster(
 
 
 def eval_clustering(
-    articles: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="articles with their true `story`")],
+    articles: Annotated[
+        Path | None, typer.Argument(exists=True, dir_okay=False, help="articles with their true `story`")
+    ] = None,
     repair: Annotated[bool, typer.Option("--repair", help="add the fast repair and the 48-hour re-clustering")] = False,
+    rated: Annotated[bool, typer.Option("--rated", help="on the pairs that persons rated (`frontpage rate`)")] = False,
     json_output: Annotated[bool, typer.Option("--json", help="JSON on standard output and nothing else")] = False,
 ) -> None:
     """B-cubed and pair precision, recall and F1 of the present clusterer on a labelled file; rows without a label are
-    clustered and not counted.
+    clustered and not counted. With `--rated` the precision and recall of "same story" on rated pairs.
     """
+    if rated == (articles is not None):
+        raise typer.BadParameter("give either a file or --rated")
+    figures = _on_file(articles, repair) if articles is not None else _on_ratings()
+    if json_output:
+        sys.stdout.write(json.dumps(figures) + "\n")
+    else:
+        for name, value in figures.items():
+            typer.echo(f"{name:<20} {value}")
+
+
+def _on_file(articles: Path, repair: bool) -> dict[str, float]:
     from frontpage.adapters.article_file import read_json_rows
     from frontpage.domain.agreement import b_cubed, pairwise
     from frontpage.errors import UnreadableInput
@@ -79,11 +93,29 @@ def eval_clustering(
     for name, agreement in (("b_cubed", b_cubed(found, truth)), ("pair", pairwise(found, truth))):
         for part in ("precision", "recall", "f1"):
             figures[f"{name}_{part}"] = round(getattr(agreement, part), 4)
-    if json_output:
-        sys.stdout.write(json.dumps(figures) + "\n")
-    else:
-        for name, value in figures.items():
-            typer.echo(f"{name:<20} {value}")
+    return figures
+
+
+def _on_ratings() -> dict[str, float]:
+    """By headline and snippet, which is what the persons were shown."""
+    from frontpage.adapters.pair_rater import rate_pairs
+    from frontpage.adapters.ratings import labels
+    from frontpage.domain.agreement import Agreement
+    from frontpage.errors import UnreadableInput
+    from frontpage.runtime import lake_of
+    from frontpage.settings import load
+
+    known = labels(lake_of(load()))
+    if not known:
+        raise UnreadableInput("no pair has been rated: `frontpage rate`, then a refresh", cause="no-labels")
+    found = [rating.same_story for rating in rate_pairs([(one.left, one.right) for one in known], _encoders())]
+    hits = sum(same and one.same for same, one in zip(found, known, strict=True))
+    positives, taken = sum(one.same for one in known), sum(found)
+    agreement = Agreement(hits / taken if taken else 1.0, hits / positives if positives else 1.0)
+    return {
+        "pairs": len(known), "same": positives, "found_same": taken, "pair_precision": round(agreement.precision, 4),
+        "pair_recall": round(agreement.recall, 4), "pair_f1": round(agreement.f1, 4),
+    }  # fmt: skip
 
 
 def similarity(
