@@ -208,6 +208,8 @@ def decide(state: FeedState, answer: Answer, terms: Terms) -> Decision:
         decision = _read(state, answer, answer.entries, terms, before)
     else:
         decision = _failed(state, answer, terms)
+    if decision.state.wanted_at is None and decision.state.wanted_by is None:
+        return decision
     return replace(decision, state=replace(decision.state, wanted_at=None, wanted_by=None))
 
 
