@@ -22,17 +22,18 @@ _NAMES: Final = words(
     sc_campaign sc_channel sc_content sc_country sc_geo sc_medium sc_outcome soc_src soc_trk asc_source asc_campaign
     amp_js_v usqp amp_gsa amp_ct traffic_source ns_mchannel ns_source ns_campaign ns_linkname ns_fee intcmp intcid
     itid zanpid kwp_0 echobox dm_i elqtrackid elqtrack dicbo nx_source wprov feed_id xtcr cx_source feedsource
-    sharetype
+    sharetype phpsessid cfid cftoken isappinstalled
     """
 )
 _PREFIXES: Final = ("utm_", "at_campaign", "at_medium", "at_custom", "at_link", "at_ptr", "at_bbc", "at_format",
              "pk_", "mtm_", "piwik_", "matomo_", "hmb_", "itm_", "stm_", "ga_", "hsa_", "ml_subscriber",
-             "trk_")  # fmt: skip
+             "trk_", "aspsessionid", "__cf_chl_")  # fmt: skip
 #: These may choose an article, except when their value is one of a channel.
-_CHANNEL_NAMES: Final = words("ref src source from via referrer feed share channel partner origin medium")
+_CHANNEL_NAMES: Final = words("ref src source from via referrer feed share channel partner origin medium emc mbid")
 _CHANNEL_VALUES: Final = re.compile(
     r"(?:rss(?:[_-]?feed)?|feeds?|atom|sitemap|newsletter|e?-?mail|facebook|fb|twitter|tw|x|linkedin|whatsapp|telegram|"
-    r"reddit|flipboard|smartnews|upday|googlenews|google_news|applenews|apple_news|push|share|social|homepage|home)",
+    r"reddit|flipboard|smartnews|upday|googlenews|google_news|applenews|apple_news|push|share|social(?:_[a-z]+)?|homepage|home|"
+    r"groupmessage|singlemessage|timeline)",
     re.IGNORECASE,
 )
 #: Rules kept per registrable host: names that track on that site only.

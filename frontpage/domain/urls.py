@@ -30,6 +30,9 @@ _UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 _PATH_SAFE: Final = "!$&'()*+,;=:@/%[]|^`{}"
 _QUERY_SAFE: Final = _PATH_SAFE + "?"
 _NUMBER_AMP: Final = re.compile(r"(/(?:[^/]*[-/])?\d{4,})\.amp$")
+#: Servlet containers write it for clients without cookies (Jakarta Servlet 6, 7.1.3).
+_SESSION: Final = re.compile(r"(?:;(?:jsessionid|phpsessid)=[\w.!~-]*)+$", re.IGNORECASE)
+_ESCAPED: Final = re.compile(r"^(?:amp;)+")
 _HASH_ROUTE: Final = re.compile(r"!?/[^\s]+")
 _PAGE_FILE: Final = re.compile(r"/(?!index\.)[^/]+\.(?:html?|php|aspx?|jsp|amp)$", re.IGNORECASE)
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -133,6 +136,9 @@ def canonicalise(url: str, base: str | None = None) -> Canonical:
         # One article before and after a move to https. Only the key: the request keeps its own scheme.
         scheme = "https"
     path = _normal_path(parts.path)
+    while (bare := _SESSION.sub("", path)) != path:
+        removed.append(Removed(path[len(bare) :], "session: names a visit, not a page"))
+        path = _normal_path(bare)
     shorter = _NUMBER_AMP.sub(r"\1", path)
     if shorter != path:
         removed.append(Removed(path[len(shorter) :], "amp: a numbered page and its .amp form are one article"))
@@ -209,7 +215,9 @@ def _normal_path(path: str) -> str:
 
 def _normal_query(query: str, host: str, removed: list[Removed]) -> str:
     kept: list[tuple[str, str]] = []
-    for piece in query.split("&"):
+    for raw in query.split("&"):
+        # Escaped once too often in a feed, "&amp;" still stands between two parameters.
+        piece = _ESCAPED.sub("", raw)
         if not piece:
             continue
         name, _, value = piece.partition("=")
