@@ -20,13 +20,11 @@ import argparse
 import asyncio
 import io
 import resource
-import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -40,6 +38,7 @@ from rich.console import Console
 
 from benchmarks import feed_server as world
 from benchmarks.harness import HERE, judge, record
+from benchmarks.processes import running
 from frontpage.adapters.clock import SystemClock
 from frontpage.adapters.feed_codec import packed_items, unpacked_items
 from frontpage.adapters.feed_rows import FeedRow, FeedRows, FeedSource, due_key
@@ -70,22 +69,6 @@ WARM = 6.0
 #: Rows beyond these are not reached in a run: their items' digests have the right size only.
 POLLED = 30_000
 ROBOTS_TEXT = "User-agent: *\nDisallow: /search\nDisallow: /private/\nDisallow: /print/\nAllow: /private/open/\n"
-
-
-@contextmanager
-def running(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A process until the block ends."""
-    with log.open("wb") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
-    try:
-        yield process
-    finally:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait(20)
 
 
 @lru_cache(maxsize=world.BODIES)

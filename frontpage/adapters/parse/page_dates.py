@@ -209,7 +209,7 @@ class _Marked:
         ):
             if place > _ELEMENTS:
                 break
-            if len(element) > 12:
+            if len(element) > 12 or _longer(element, 400):
                 continue
             text = plain(element.text_content())
             if not 6 <= len(text) <= 200 or not any(c.isdigit() for c in text) or _outside(element, scope):
@@ -230,6 +230,19 @@ class _Marked:
         found = leading_date(text, self._language)
         if found is not None and len(target) < 8:
             target.append(found)
+
+
+def _longer(element: Any, limit: int) -> bool:
+    """Whether an element has more text than that, blanks not counted; looks no further than needed.
+
+    A page's outer elements hold all of its text, each again.
+    """
+    size = 0
+    for part in element.itertext():
+        size += len(part.strip())
+        if size > limit:
+            return True
+    return False
 
 
 _SPLIT: Final = re.compile(r"\s+[|·•–—]\s+|\s{2,}|;")

@@ -7,7 +7,6 @@ trafilatura for everything else. Short pages that all three find too short keep 
 from __future__ import annotations
 
 import re
-from itertools import islice
 from typing import Any, Final
 
 from frontpage.domain.text import from_markup, plain
@@ -166,7 +165,7 @@ def _link_share(element: Any) -> float:
 def _trafilatura(root: Any, url: str) -> str:
     import trafilatura
 
-    if sum(1 for _ in islice(root.iter(), _ELEMENT_LIMIT + 1)) > _ELEMENT_LIMIT:
+    if root.xpath("count(//*)") > _ELEMENT_LIMIT:
         return ""
     try:
         found = trafilatura.bare_extraction(
