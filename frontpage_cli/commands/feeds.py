@@ -164,7 +164,8 @@ def report(
 ) -> None:
     """The polling scorecard: polls, share of 304, waste, failures, discovery delay, requests a minute.
 
-    "delay s" is by the items' own times, "audit" is seconds by the audit, which watches a sample (docs/scorecard.md).
+    Of delays, in seconds, "delay" is by the items' own times and "audit" by the audit, which watches a sample
+    (docs/scorecard.md).
     """
     from frontpage.adapters.audit_rows import AuditRows
     from streaming.ingest.scorecard import score
@@ -185,7 +186,7 @@ def report(
     from rich.console import Console
     from rich.table import Table
 
-    heads = ("feeds", "polls", "304", "waste", "failed", "new", "delay s", "audit", "a minute", "stopped")
+    heads = ("feeds", "polls", "304", "waste", "failed", "new", "delay", "audit", "/min", "gone")
     table = Table(box=None, pad_edge=False)
     table.add_column("name", overflow="fold", ratio=1)
     for head in heads:  # numbers are never cut: a narrow terminal folds the names
