@@ -5,8 +5,9 @@ A feed whose items have nearly always waited all of it publishes right after our
 few more, at other times would find them much sooner. Such a feed is marked and its interval halved, again while that
 persists, down to an eighth; when its items fall anywhere again, the interval grows back step by step.
 
-When an item came is taken from its stated time where that lies between the two polls (then it can be true), and
-from the audit (`domain/audit.py`) for the feeds that it watches. Not here: the interval itself (`schedule.py`).
+When an item came is taken from its stated time where that lies between the two polls (then it can be true). One that
+states a time before the last poll, which did not see it, was late by itself: the more such items, the less can ours be
+the fault. Of feeds that the audit watches (`domain/audit.py`), it knows better. Not here: the interval (`schedule.py`).
 """
 
 from __future__ import annotations
@@ -25,9 +26,19 @@ AGAIN: Final = 0.65
 DEEPEST: Final = 8
 
 
+#: What an item counts that was late by itself: enough below what is usual that a feed of such items is never marked.
+BY_ITSELF: Final = 0.3
+#: Older stated times are old news shown again.
+RECENT: Final = 86_400.0
+
+
 def waited(published: float, before: float, found: float) -> float | None:
-    """The share of the interval (`before`, `found`] that an item waited; None when its stated time cannot be true."""
-    return (found - published) / (found - before) if before < published <= found else None
+    """The share of the interval (`before`, `found`] that an item waited, by the time that it states; None: it says none
+    that could be true.
+    """
+    if not found - RECENT <= published <= found:
+        return None
+    return (found - published) / (found - before) if published > before else BY_ITSELF
 
 
 def observed(late: float, divisor: int, share: float) -> tuple[float, int]:

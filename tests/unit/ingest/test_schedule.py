@@ -322,9 +322,19 @@ class TestUnderPolled:
             late, divisor = observed(late, divisor, number * 0.6180339887 % 1)
             assert divisor == 1
 
+    def test_feed_that_shows_its_items_late_is_not_marked(self):
+        """25 minutes from the stated time to the feed, and half an hour between polls: no poll would help."""
+        state, now = good(FeedState(), NOW, "a").state, NOW
+        for number in range(200):
+            before, now = now, now + 1_800
+            shown = before + number * 397 % 1_800
+            entry = Entry(f"i{number}", "t", shown - 1_500)
+            state = decide(state, Answer(200, {}, (entry,)), terms(now)).state
+            assert state.hurry == 1
+
     def test_times_that_cannot_be_true_and_polls_that_were_asked_for_say_nothing(self):
         start = good(FeedState(), NOW, "a").state
-        for at in (None, NOW - 5, NOW + 2 * HOUR):
+        for at in (None, NOW - 2 * DAY, NOW + 2 * HOUR):
             entry = Entry("b", "t", at)
             assert decide(start, Answer(200, {}, (entry,)), terms(NOW + HOUR)).state.late == start.late
         told = boosted(start, None, NOW + HOUR, why="websub")
