@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from frontpage.domain.hosts import registrable_domain
-from frontpage.domain.urls import canonicalise, clean_link, strip_amp
+from frontpage.domain.urls import canonicalise, clean_link, fetch_refusal, strip_amp
 from frontpage.domain.wordlists import words as _words
 
 _WORD: Final = re.compile(r"[^\W_]+", re.UNICODE)
@@ -25,6 +25,15 @@ _YEAR: Final = re.compile(r"(?:19|20)\d\d(?:[01]\d)?(?:[0-3]\d)?")
 _FILE_END: Final = re.compile(r"\.(?:html?|php|aspx?|jsp|ece|story|csp|amp|shtml)$", re.IGNORECASE)
 _COMMON: Final = _words(
     "the a an of in on to and for at by with is as from html htm php index news article story the amp mobile print www"
+)
+#: Folders of lists, never of articles.
+_LISTS: Final = _words("tag tags author authors category categories search label autor autores")
+#: Registrable domains that publish nothing of their own.
+_NETWORKS: Final = _words(
+    """
+    facebook.com twitter.com x.com instagram.com youtube.com linkedin.com pinterest.com t.me tiktok.com reddit.com
+    vk.com
+    """
 )
 _COMMA_LIST: Final = re.compile(r",(?=https?://)")
 
@@ -66,7 +75,7 @@ def identify(
             if key == own_key:
                 return Identity(own_key, link, syndicated, tuple(dict.fromkeys(problems)))
             if not home.owns(key):
-                if syndicated is None and not _is_front(key):
+                if syndicated is None and not _is_front(key) and registrable_domain(_host(key)) not in _NETWORKS:
                     syndicated = link
                 continue
             refusal = _refusal(own_key, key, title, is_amp=is_amp)
@@ -100,11 +109,20 @@ def _resolved(stated: Iterable[str], fetched: str, base: str | None, problems: l
         first = _COMMA_LIST.split(value.strip())[0]
         link, _ = clean_link(first, root or fetched)
         key = canonicalise(link).canonical if link else None
-        if link is None or key is None:
+        if link is None or key is None or _is_inside(link, fetched):
             problems.append("canonical_invalid")
         elif (key, link) not in found:
             found.append((key, link))
     return found
+
+
+def _is_inside(link: str, fetched: str) -> bool:
+    """Whether a stated address is of the publisher's back end: an inside host, or a port that the page has not."""
+    own, stated = urlsplit(fetched), urlsplit(link)
+    if (own.hostname, own.port) == (stated.hostname, stated.port):
+        return False
+    bare = "." not in (stated.hostname or "") and ":" not in (stated.hostname or "")
+    return bare or fetch_refusal(link) is not None or stated.port not in (None, 80, 443, own.port)
 
 
 def _is_front(key: str) -> bool:
@@ -128,9 +146,16 @@ def _refusal(own: str, stated: str, title: str, *, is_amp: bool) -> str | None:
         # chooses the article.
         dropped = set(own_parts.query.split("&")) - set(parts.query.split("&"))
         return "canonical_section" if _chooses("&".join(dropped)) else None
-    if own_path.startswith(path + "/"):
+    if own_path.startswith(path + "/") or (
+        _lists(path) and not _lists(own_path) and not _numbers(own) & _numbers(stated)
+    ):
         return "canonical_section"
     return _by_words(own, stated, title)
+
+
+def _lists(path: str) -> bool:
+    """Whether a path leads to a list of articles: a tag, an author, a search."""
+    return any(segment in _LISTS for segment in path.casefold().split("/")[:-1])
 
 
 def _same_page(left: str, right: str) -> bool:

@@ -39,6 +39,12 @@ def read(page: bytes, url: str = URL, **options):
         ('<link rel="canonical" href="https://bay.test/2026/03/mayor-resigns-today">', URL),
         ('<link rel="canonical" href="not a url at all">', URL),
         ('<link rel="canonical" href="javascript:x">', URL),
+        ('<link rel="canonical" href="http://localhost/2026/03/pier-opens-again">', URL),
+        ('<link rel="canonical" href="http://10.1.2.3/2026/03/pier-opens-again">', URL),
+        ('<link rel="canonical" href="https://bay.test:8443/2026/03/pier-opens-again">', URL),
+        ('<link rel="canonical" href="/tag/pier-opens">', URL),
+        ('<link rel="canonical" href="/author/pier-opens-again">', URL),
+        ('<link rel="canonical" href="/{{ slug }}">', URL),
         ('<link rel="canonical" href="/a/x?page=1"><link rel="canonical" href="/b/">', URL),
         (
             '<meta property="og:url" content="/2026/pier-opens-again.html">',
@@ -95,6 +101,19 @@ def test_another_publisher_is_where_the_piece_comes_from():
     assert (own.canonical_url, own.syndicated_from) == ("https://bay-group.test/2026/03/pier-opens-again", None)
     front = read(html('<link rel="canonical" href="https://wire.test/">'))
     assert front.syndicated_from is None
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        "https://www.facebook.com/bay.desk",
+        "https://x.com/bay/status/12345",
+        "http://192.168.1.4/pier",
+        "http://cms/pier",
+    ],
+)
+def test_a_network_or_a_back_end_is_no_other_publisher(stated):
+    assert read(html(f'<link rel="canonical" href="{stated}">')).syndicated_from is None
 
 
 @pytest.mark.parametrize(
