@@ -24,8 +24,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+#: No look is planned further ahead than two days (a back-off is one at most): what is was planned by a clock that has
+#: since been set back.
 _CLAIM: Final = """
 local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])
+if #due == 0 then
+  due = redis.call('ZRANGEBYSCORE', KEYS[1], tonumber(ARGV[1]) + 172800, '(inf', 'LIMIT', 0, ARGV[2])
+end
 for _, feed in ipairs(due) do redis.call('ZADD', KEYS[1], 'XX', ARGV[3], feed) end
 return due
 """

@@ -94,6 +94,8 @@ def looked(before: Watch, state: FeedState, schedule: FeedState, now: float) -> 
 
     An answer that says nothing (an error) leaves the time of the last look: what comes may have come since then.
     """
+    if before.looked_at is not None and before.looked_at > now:  # by a clock that has since been set back: begin anew
+        before = replace(before, looked_at=None, open={}, polled=(0.0, 0.0))
     last = schedule.last_at or 0.0
     polled = before.polled if last == before.polled[1] else (before.polled[1], last)
     answered = state.errors == 0

@@ -149,6 +149,16 @@ async def test_a_sample_is_drawn_once_whoever_asks_and_anew_each_week(bench: Ben
     assert {member.decode() for member in store.zrange("audit:due", 0, -1)} != drawn
 
 
+async def test_looks_go_on_after_the_clock_was_set_back(bench: Bench):
+    """By three days: within the week, so that the sample stays."""
+    await bench.poll()
+    await bench.look(NOW)
+    await bench.look(NOW + 70)
+    assert await bench.look(NOW - 3 * DAY) == 1
+    assert await bench.look(NOW - 3 * DAY + 30) == 0, "at its floor, as before"
+    assert await bench.look(NOW - 3 * DAY + 70) == 1
+
+
 async def test_a_damaged_watch_begins_anew(bench: Bench, store: redis.Redis):
     await bench.poll()
     await bench.look(NOW)

@@ -47,6 +47,13 @@ class TestLook:
         seen, _ = looked(failed, memory("b", "a"), memory("a"), NOW + 60)
         assert list(seen.open.values()) == [[NOW - 60, NOW + 60]]
 
+    def test_after_the_clock_was_set_back_measuring_begins_anew(self):
+        seen, _ = looked(self.BEFORE, memory("b", "a"), memory("a"), NOW)
+        back = NOW - 5 * 86_400
+        schedule = memory("b", "a", last_at=back - 5, last_new_at=back - 5)
+        anew, found = looked(seen, memory("c", "b", "a"), schedule, back)
+        assert (anew.looked_at, anew.open, found) == (back, {}, [])
+
     def test_what_is_never_found_is_missed_after_two_days(self):
         seen, _ = looked(self.BEFORE, memory("b", "a"), memory("a"), NOW)
         late, found = looked(seen, memory("b", "a"), memory("a"), NOW + 2 * 86_400 + 1)
