@@ -73,13 +73,14 @@ def examine(
     prepared = {id: policy.scorer.prepare(article) for id, article in known.items()}
     edges = links(prepared, policy.scorer)
     groups: list[list[str]] = []
+    loose = frozenset(id for id, article in known.items() if article.kind in recluster.SPANNING)
     by_component: dict[str, list[Edge]] = defaultdict(list)
     parts = recluster.components(prepared, edges, FLOOR)
     first_of = {node: part[0] for part in parts for node in part}
     for edge in edges:
         by_component[first_of[edge[0]]].append(edge)
     for part in parts:
-        groups += recluster.cut(part, by_component[part[0]], policy.join)
+        groups += recluster.cut(part, by_component[part[0]], policy.join, loose=loose)
     clusters = {article: str(number) for number, group in enumerate(groups) for article in group}
     found = {article: story for article, story in story_of.items() if article in clusters}
     return recluster.propose(groups, found, language, at), b_cubed(found, clusters), len(groups)

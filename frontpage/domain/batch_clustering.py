@@ -15,7 +15,7 @@ from typing import Final
 from frontpage.domain.article import ArticleSignals
 from frontpage.domain.clustering import Clusterer, Policies, Policy
 from frontpage.domain.languages import partition_of
-from frontpage.domain.recluster import Edge, components, cut, propose
+from frontpage.domain.recluster import SPANNING, Edge, components, cut, propose
 from frontpage.domain.story import StoryBook
 
 #: Articles between two repair passes, as near to batch quality as clustering everything at once (measured).
@@ -63,9 +63,10 @@ def _recluster(clusterer: Clusterer, now: float) -> None:
         touching: dict[str, list[Edge]] = defaultdict(list)
         for edge in links:
             touching[edge[0]].append(edge)
-        for nodes in components(clusterer.index(language).articles, links, bar):
-            by_group += cut(nodes, [edge for node in nodes for edge in touching[node]], bar)
         ours = clusterer.index(language).articles
+        for nodes in components(ours, links, bar):
+            edges = [edge for node in nodes for edge in touching[node]]
+            by_group += cut(nodes, edges, bar, loose={node for node in nodes if ours[node].article.kind in SPANNING})
         held = {key: value for key, value in clusterer.book.story_of.items() if key in ours}
         for proposal in propose(by_group, held, language, now):
             clusterer.consider(proposal, now, ("recluster", 0, number))

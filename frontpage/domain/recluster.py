@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -30,6 +30,8 @@ Edge = tuple[str, str, float]
 
 #: Log-odds of a pair that was no candidate.
 UNLIKE: Final = -4.0
+#: Kinds of articles that tell of several events: each joins one story or none, and never makes two into one (design).
+SPANNING: Final = frozenset({"live"})
 _DAY: Final = 86_400.0
 _PLANES, _BITS, _WORD_KEYS = 16, 10, 6
 
@@ -114,11 +116,18 @@ def components(nodes: Iterable[str], links: Iterable[Edge], floor: float = 0.0) 
     return [groups[root] for root in sorted(groups)]
 
 
-def cut(nodes: Sequence[str], links: Iterable[Edge], bar: float, clip: float = 8.0) -> list[list[str]]:
+def cut(
+    nodes: Sequence[str], links: Iterable[Edge], bar: float, clip: float = 8.0, *, loose: Container[str] = ()
+) -> list[list[str]]:
     """Average-link groups: the two groups with the highest mean log-odds join while it is above `bar`.
 
-    Deterministic: ties go to the smaller ids. A pair without an edge counts `UNLIKE`.
+    Deterministic: ties go to the smaller ids. A pair without an edge counts `UNLIKE`. Nodes that are `loose` (live
+    blogs) bring no groups together: each joins the one group that it fits best afterwards, or stays alone.
     """
+    if hanging := sorted({node for node in nodes if node in loose}):
+        links = list(links)
+        firm = cut([node for node in nodes if node not in loose], links, bar, clip)
+        return sorted(_hang(hanging, firm, links, bar, clip))
     groups = {at: [node] for at, node in enumerate(sorted(set(nodes)))}
     place = {group[0]: at for at, group in groups.items()}
     sums: dict[int, dict[int, float]] = {at: {} for at in groups}
@@ -141,6 +150,27 @@ def cut(nodes: Sequence[str], links: Iterable[Edge], bar: float, clip: float = 8
             low, high = min(a, other), max(a, other)
             heapq.heappush(heap, (-_mean(sums, groups, low, high), low, high))
     return sorted(sorted(group) for group in groups.values())
+
+
+def _hang(
+    loose: Sequence[str], groups: Sequence[list[str]], links: Sequence[Edge], bar: float, clip: float
+) -> list[list[str]]:
+    """`groups` with each of `loose` in the one that it fits best, if that is above `bar`."""
+    place = {node: at for at, group in enumerate(groups) for node in group}
+    made, alone = [list(group) for group in groups], []
+    for node in loose:
+        sums: Counter[int] = Counter()
+        for left, right, value in links:
+            other = right if left == node else left if right == node else None
+            if other in place:
+                sums[place[other]] += max(-clip, min(clip, value)) - UNLIKE  # type: ignore[assignment]
+        means = {at: total / len(groups[at]) + UNLIKE for at, total in sums.items()}
+        best = max(means, key=lambda at: (means[at], -at), default=None)
+        if best is None or means[best] <= bar:
+            alone.append([node])
+        else:
+            made[best] = sorted([*made[best], node])
+    return [*made, *alone]
 
 
 def _mean(sums: Mapping[int, Mapping[int, float]], groups: Mapping[int, list[str]], a: int, b: int) -> float:

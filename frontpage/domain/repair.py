@@ -1,9 +1,10 @@
 """Fast repair and the judging of proposals: what online greed got wrong, put right without breaking story ids.
 
 Works inside the writer, on the stories as they are now. A merge keeps the older id and makes the other an alias; a
-split keeps the id with the larger half, each half cohesive and of `Policy.sources` publishers or more; a single member
-that fits another story better moves there. A story is touched at most once in `Policy.rest`. Merges of top stories that
-are not sure are held for a person (reviews.py). Not for finding proposals over two days (recluster.py).
+split keeps the id with the half that has the representative of a front page, else with the larger, each half cohesive
+and of `Policy.sources` publishers or more; a single member that fits another story better moves there. Live blogs join
+a story and bring none together. A story is touched at most once in `Policy.rest`. Merges of top stories that are not
+sure are held for a person (reviews.py). Not for finding proposals over two days (recluster.py).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from frontpage.domain import ids
 from frontpage.domain.clustering import BY_WORDS, NEAREST, SAMPLE, Policy, Source
 from frontpage.domain.index import StoryIndex
 from frontpage.domain.joining import CLIP, story_rows
-from frontpage.domain.recluster import Proposal, cut
+from frontpage.domain.recluster import SPANNING, Proposal, cut
 from frontpage.domain.reviews import Review
 from frontpage.domain.similarity import PairScorer, Prepared
 from frontpage.domain.story import Change, ChangeKind, Evidence, Story
@@ -88,7 +89,7 @@ def carry_out(clusterer: Clusterer, review: Review, now: float, source: Source) 
 
 def fits(policy: Policy, index: StoryIndex, one: Prepared, stories: Sequence[str]) -> Floats:
     """Log-odds that `one` belongs to each of `stories`, its own part in them left out: float32 [n]."""
-    samples = [[m for m in index.open[key].sample(SAMPLE + 1) if m is not one][:SAMPLE] for key in stories]
+    samples = [[m for m in bearing(index.open[key].sample(SAMPLE + 1)) if m is not one][:SAMPLE] for key in stories]
     values = np.full(len(stories), -CLIP, dtype=np.float32)
     held = [at for at, sample in enumerate(samples) if sample]
     if held:
@@ -99,6 +100,11 @@ def fits(policy: Policy, index: StoryIndex, one: Prepared, stories: Sequence[str
         open_stories, beside = [index.open[stories[at]] for at in held], [samples[at] for at in held]
         values[held] = policy.stories.logits(story_rows(one, open_stories, beside, log_odds, plain))
     return values
+
+
+def bearing(members: Sequence[Prepared]) -> list[Prepared]:
+    """Those that speak for a story; live blogs, which tell of several events, only where there is nothing else."""
+    return [member for member in members if member.article.kind not in SPANNING] or list(members)
 
 
 def fit(policy: Policy, index: StoryIndex, members: Sequence[Prepared], story_id: str, own: str) -> float:
@@ -150,8 +156,8 @@ class _Pass:
         index = self.clusterer.index(left.language)
         a, b = index.open[left.story_id], index.open[right.story_id]
         return 0.5 * (
-            fit(policy, index, a.sample(_EACH), b.story_id, a.story_id)
-            + fit(policy, index, b.sample(_EACH), a.story_id, b.story_id)
+            fit(policy, index, bearing(a.sample(_EACH)), b.story_id, a.story_id)
+            + fit(policy, index, bearing(b.sample(_EACH)), a.story_id, b.story_id)
         )
 
     def merge(self, story: Story, policy: Policy) -> None:
@@ -164,7 +170,7 @@ class _Pass:
         near = [other for other in near if self._free(other, story, policy)]
         if not near:
             return
-        some = index.open[story.story_id].sample(_FEW)
+        some = bearing(index.open[story.story_id].sample(_FEW))
         seen = np.mean([fits(policy, index, one, near) for one in some], axis=0)
         best = self.clusterer.book.stories[near[int(np.argmax(seen))]]
         if seen.max() <= policy.join:
@@ -187,12 +193,17 @@ class _Pass:
             return
         if count < 2 * policy.sources or len(story.sources) < 2 * policy.sources:
             return
-        names = [prepared.article.article_id for prepared in originals[:count]]
-        links = [(names[i], names[j], float(table[i, j])) for i in range(count) for j in range(i)]
-        order = {name: at for at, name in enumerate(names)}
-        groups = cut(names, links, policy.part)
+        firm = [at for at in range(count) if originals[at].article.kind not in SPANNING]
+        names = {at: originals[at].article.article_id for at in firm}
+        links = [(names[i], names[j], float(table[i, j])) for i in firm for j in firm if j < i]
+        order = {name: at for at, name in names.items()}
+        groups = cut(list(order), links, policy.part)
         groups.sort(key=lambda group: (-len(group), min(order[name] for name in group)))
-        for group in groups[1:]:
+        lead = self._representative(story)
+        stays = next((group for group in groups if lead in group), groups[0] if groups else [])
+        for group in groups:
+            if group is stays:
+                continue
             rest = [name for name in story.members if name not in group]
             if _publishers(story, group) >= policy.sources <= _publishers(story, rest):
                 self._split(story, tuple(group))
@@ -212,7 +223,7 @@ class _Pass:
             if there > max(policy.join, fit(policy, index, inside[:SAMPLE], origin.story_id, origin.story_id)):
                 self.emit("move", target, from_story=origin.story_id, moved=moved, score=there)
         elif stay < policy.part and _publishers(origin, moved) >= policy.sources <= _publishers(origin, rest):
-            self._split(origin, moved)
+            self._split(origin, tuple(rest) if self._representative(origin) in moved else moved)
 
     def _move(self, story: Story, member: Prepared, own: float, policy: Policy) -> bool:
         index = self.clusterer.index(story.language)
@@ -232,6 +243,12 @@ class _Pass:
         book = self.clusterer.book
         new_id = ids.story_id(int(self.now * 1000), self.clusterer.partition, book.sequence + 1)
         self.emit("split", new_id, language=story.language, from_story=story.story_id, moved=moved + copies)
+
+    def _representative(self, story: Story) -> str | None:
+        """The original that stands for the story on a front page: its half keeps the id. None where it is on none."""
+        shown = self.clusterer.reviews.front.get(story.story_id)
+        member = story.members.get(shown) if shown is not None else None
+        return None if member is None else member.copy_of or shown
 
     def _free(self, story_id: str, story: Story, policy: Policy) -> bool:
         other = self.clusterer.book.stories.get(story_id)

@@ -8,6 +8,7 @@ The first decision on a review counts. Not here: carrying a merge out (repair.py
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -42,10 +43,10 @@ def review_id(left: str, right: str) -> str:
 
 
 class Reviews:
-    """Held merges of a partition. `front` are the stories on a front page now; the writer keeps it fresh."""
+    """Held merges of a partition. `front`: stories on a front page now -> the article that represents each there."""
 
     def __init__(self) -> None:
-        self.front: frozenset[str] = frozenset()
+        self.front: Mapping[str, str] = {}
         self._known: dict[str, Review] = {}
         self._held: list[Review] = []
 
@@ -59,7 +60,7 @@ class Reviews:
         known = self._known.get(key)
         if known is not None and known.decision is not None:
             return known.decision == "accepted"
-        if score > bar + MARGIN or not self.front.issuperset(pair):
+        if score > bar + MARGIN or not all(story in self.front for story in pair):
             return True
         if known is not None:
             return now - known.at >= PATIENCE

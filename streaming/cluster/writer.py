@@ -19,7 +19,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from frontpage.adapters.bus import Bus, Outgoing, Record
@@ -61,8 +61,8 @@ REST: Final = 30.0
 
 _INPUT: Final = (ARTICLES.name, STORY_PROPOSALS.name, STORY_REVIEWS.name)
 
-#: The stories that stand on a front page now.
-Front = Callable[[], frozenset[str]]
+#: The stories that stand on a front page now, each with the article that represents it.
+Front = Callable[[], Mapping[str, str]]
 #: Makes the clusterer that extends a partition's book; called once a tenure.
 Minds = Callable[[StoryBook, int], Clusterer]
 

@@ -13,7 +13,7 @@ PAIR = ("s1", "s2")
 @pytest.fixture
 def reviews() -> Reviews:
     made = Reviews()
-    made.front = frozenset({"s1", "s2", "s3"})
+    made.front = {"s1": "a1", "s2": "a2", "s3": "a3"}
     return made
 
 
