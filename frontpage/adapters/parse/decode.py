@@ -48,6 +48,11 @@ _ALIASES: Final = {
     "csmacintosh": "mac-roman", "mac": "mac-roman", "ms-cyrl": "windows-1251", "macintosh": "mac-roman",
     "utf8": "utf-8", "unicode-1-1-utf-8": "utf-8", "windows-874": "cp874",
 }  # fmt: skip
+#: Sets of western Europe, whose languages never write four accented letters in a row: that often, it is another script.
+_WESTERN: Final = frozenset({"cp1252", "iso8859-15", "cp1254"})
+_UNWESTERN: Final = re.compile(rb"[\xc0-\xff]{4,}")
+UNWESTERN: Final = 5
+_RUN: Final = re.compile(rb"[\x80-\xff]{3}")
 _XML_DECLARATION: Final = re.compile(rb"^\s*<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._:-]+)[\"']")
 _META_CHARSET: Final = re.compile(rb"<meta[^>]+?charset\s*=\s*[\"']?\s*([A-Za-z0-9._:-]+)", re.IGNORECASE)
 _HTTP_CHARSET: Final = re.compile(r"charset\s*=\s*[\"']?([A-Za-z0-9._:-]+)", re.IGNORECASE)
@@ -141,8 +146,10 @@ def decode(body: bytes, headers: Mapping[str, object], *, markup: str) -> Decode
         declared = [declared[1]]
     if declared:
         found = _with_replacement(body, declared[0])
+        if declared[0] in _WESTERN and len(_UNWESTERN.findall(body)) >= UNWESTERN:
+            return _guessed(body, ("wrong_charset",)) or found
         if found.replaced <= max(8, len(found.text) * BAD_SHARE):
-            return found
+            return _as_western(body, found) if declared[0] == "utf-8" else found
         return _guessed(body, ("wrong_charset",)) or found
     try:
         return Decoded(body.decode("utf-8"), "utf-8")
@@ -151,6 +158,16 @@ def decode(body: bytes, headers: Mapping[str, object], *, markup: str) -> Decode
         if found.replaced <= len(found.text) * BAD_SHARE / 4:
             return found
         return _guessed(body, ("no_charset",)) or found
+
+
+def _as_western(body: bytes, found: Decoded) -> Decoded:
+    """A few bad bytes alone in a text without one good letter beyond ASCII: no cut-off letters but another set's."""
+    if not found.replaced or _RUN.search(body):
+        return found
+    good = sum(letter > "\x7f" for letter in found.text) - found.replaced
+    if good:
+        return found
+    return Decoded(body.decode("windows-1252", "replace"), "windows-1252", 0, ("wrong_charset",))
 
 
 def _known(label: str) -> str | None:

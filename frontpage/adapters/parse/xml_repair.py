@@ -18,6 +18,10 @@ _BREAK: Final = re.compile("[\x0b\x0c\x85]")
 _VERBATIM: Final = {"<![CDATA[": "]]>", "<!--": "-->"}
 _AMPERSAND: Final = re.compile(r"&(?:#([0-9]{1,7});|#[xX]([0-9a-fA-F]{1,6});|([A-Za-z][A-Za-z0-9._-]{0,63});)?")
 #: A "<" that opens no tag, or one that never closes.
+#: A character beyond 16 bits written as the two halves that some languages keep it in (emoji, mostly).
+_HALVES: Final = re.compile(
+    r"&#(?:[xX]([dD][89abAB][0-9a-fA-F]{2})|(5[56]\d{3}));&#(?:[xX]([dD][c-fC-F][0-9a-fA-F]{2})|(5[67]\d{3}));"
+)
 _BROKEN_TAG: Final = re.compile(r"<(?![A-Za-z_/?!:][^<>]*>)")
 _TAG: Final = re.compile(r"<(/?)[A-Za-z_:][^<>]*?(/?)>")
 DEPTH_LIMIT: Final = 2_000
@@ -49,13 +53,23 @@ def repair(text: str) -> tuple[str, list[str]]:
     parts = _split_verbatim(clean)
     for place in range(0, len(parts), 2):
         if "&" in parts[place]:
-            parts[place] = _AMPERSAND.sub(state.replace, parts[place])
+            whole = _HALVES.sub(_whole, parts[place])
+            repaired = repaired or whole != parts[place]
+            parts[place] = _AMPERSAND.sub(state.replace, whole)
         parts[place], broken = _BROKEN_TAG.subn("&lt;", parts[place])
         repaired = repaired or broken > 0
     if repaired or state.repaired:
         problems.append("repaired_xml")
     _refuse_depth(parts)
     return "".join(parts), problems
+
+
+def _whole(match: re.Match[str]) -> str:
+    high = int(match[1], 16) if match[1] else int(match[2])
+    low = int(match[3], 16) if match[3] else int(match[4])
+    if not (0xD800 <= high <= 0xDBFF and 0xDC00 <= low <= 0xDFFF):
+        return match[0]
+    return f"&#{0x10000 + ((high - 0xD800) << 10) + low - 0xDC00};"
 
 
 def _refuse_depth(parts: list[str]) -> None:

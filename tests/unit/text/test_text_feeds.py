@@ -98,6 +98,29 @@ def test_declared_sets_and_lies_about_them(encoding, header, declared):
     assert read(xml.encode(encoding), content_type=header).feed.title == "Порт"
 
 
+@pytest.mark.parametrize(
+    ("encoding", "declared", "title"),
+    [
+        ("windows-1251", "iso-8859-1", "Паромная переправа открылась после долгого ремонта, сообщила мэрия города"),
+        ("iso-8859-7", "windows-1252", "Η γέφυρα άνοιξε ξανά μετά από έξι εβδομάδες εργασιών στο λιμάνι της πόλης"),
+        ("iso-8859-1", "iso-8859-1", "Größere Brücke für Fußgänger: über den Fluß führt ein Süßwasserkanal"),
+        ("windows-1252", "utf-8", "The pier’s “new” boats"),
+        ("iso-8859-1", "utf-8", "Größere Brücke für Fußgänger"),
+        ("windows-1252", "utf-8", "Café"),
+    ],
+)
+def test_a_set_that_cannot_be_is_not_believed(encoding, declared, title):
+    xml = (
+        f'<?xml version="1.0" encoding="{declared}"?><rss version="2.0"><channel><title>{title}</title></channel></rss>'
+    )
+    assert read(xml.encode(encoding)).feed.title == title
+
+
+def test_halves_of_a_character_are_put_together():
+    xml = "<rss version='2.0'><channel><title>&#xD83D;&#xDE00; &#55357;&#56832; &#xD83D; x&#55357;&#65;</title></channel></rss>"
+    assert read(xml.encode()).feed.title == "😀 😀 xA"
+
+
 def test_a_set_that_nobody_declared_is_guessed():
     text = "Паромная переправа открылась после долгого ремонта, сообщила мэрия города в понедельник. " * 5
     xml = f'<rss version="2.0"><channel><title>Порт</title><description>{text}</description></channel></rss>'
