@@ -6,6 +6,7 @@ copying them is most of the cost of extraction on pages that carry megabytes of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -22,6 +23,7 @@ from frontpage.errors import UnreadableInput
 PAGE_LIMIT: Final = 10 << 20
 _JSON_LD_LIMIT: Final = 1 << 20
 _SCRIPTS: Final = 40
+_NO_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _COLLECTED: Final = ("meta", "link", "title", "h1", "base", "script", "style", "template")
 
 
@@ -106,7 +108,16 @@ def _collect(page: Page) -> None:
             page.base = element.get("href")
     for element in dropped:
         if element.getparent() is not None:
-            element.drop_tree()
+            _drop(element)
+
+
+def _drop(element: Any) -> None:
+    """Takes an element out and leaves what follows it. lxml's own way fails on a character that XML does not allow,
+    which a page may have written as a reference ("&#11;").
+    """
+    if element.tail:
+        element.tail = _NO_XML.sub("", element.tail)
+    element.drop_tree()
 
 
 def _meta(page: Page, element: Any) -> None:

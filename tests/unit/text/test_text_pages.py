@@ -320,6 +320,13 @@ _SEED = html(
 )
 
 
+@pytest.mark.parametrize("reference", ["&#11;", "&#x1;", "&#xFFFF;", "&#xD800;", "&#0;", "\x0b", "\x1f"])
+def test_characters_that_xml_does_not_allow_break_no_page(reference):
+    reading = read(html(body=f"<article><h1>Pier</h1><script>1</script>{reference}x<p>{TEXT}</p></article>"))
+    assert "Boats leave every hour" in reading.body_text
+    assert reading.title == "Pier"
+
+
 @settings(max_examples=80, deadline=None)
 @given(data=st.data())
 def test_mutated_pages_are_read_or_refused(data):
