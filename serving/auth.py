@@ -1,5 +1,7 @@
 """Who is asking: bearer tokens (JWT, HS256) for the API and operators, the page's own cookie for `/me`. Nowhere else.
 
+A token must end (`exp`): one that does not would be a key for ever to whoever finds it.
+
 The account id (`sub`) is turned into the reader's keyed hash here and goes no further.
 """
 
@@ -59,7 +61,7 @@ class Authority:
     def _claims(self, token: str, challenge: dict[str, str]) -> dict[str, Any]:
         try:
             claims: dict[str, Any] = jwt.decode(
-                token, self._secret, algorithms=["HS256"], options={"require": ["sub"]}, leeway=30
+                token, self._secret, algorithms=["HS256"], options={"require": ["sub", "exp"]}, leeway=30
             )
         except jwt.ExpiredSignatureError:
             raise ProblemError(401, "token-expired", "sign in again", headers=challenge) from None

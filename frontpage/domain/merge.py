@@ -2,7 +2,9 @@
 
 Law (tests/unit/batch/test_merge_law.py): for any events and any watermark, the merged profile and counters equal those
 of one pass over all events. It holds because folding is commutative (`profile.py`) and because every event is counted
-by exactly one side: an event below the batch product's watermark is the batch's, any other is the speed layer's.
+by exactly one side: an event below the batch product's watermark is the batch's, any other is the speed layer's. The
+same click may stand in the log twice (a personal card opened again): where the first is the batch's, the second is
+nobody's, as far back as the speed layer still holds the first.
 Not here: reading the two sides (serving, trends) and making the batch side (`batch/`).
 """
 
@@ -30,7 +32,7 @@ def merge(
         anchor = reference if reference is not None else max((event.at for event in later), default=0.0)
         merged = fold(later, anchor)
     else:
-        later = [event for event in fast_events if not event.covered_by(slow.watermark)]
+        later = _later(list(fast_events), slow)
         anchor = slow.profile.reference if reference is None else reference
         merged = fold(later, anchor, slow.profile)
     if not explicit:
@@ -43,6 +45,18 @@ def merge(
         merged.reference, merged.affinities, merged.total, merged.engagements, merged.vectors, merged.recent,
         registers, merged.deleted_at,
     )  # fmt: skip
+
+
+def _later(events: list[ProfileEvent], slow: SlowProfile) -> list[ProfileEvent]:
+    """The speed layer's own events: not covered by the batch, and no repetition of one that is."""
+    fresh = [event for event in events if not event.covered_by(slow.watermark)]
+    erased = [event.at for event in fresh if event.kind == "delete"]
+    if slow.profile.deleted_at is not None:
+        erased.append(slow.profile.deleted_at)
+    horizon = max(erased, default=float("-inf"))
+    # what was erased counts nowhere, so that doing it again counts
+    counted = {event.event_id for event in events if event.at > horizon and event.covered_by(slow.watermark)}
+    return [event for event in fresh if not event.weight() or event.event_id not in counted]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +79,22 @@ class Counts:
 
 
 def merge_counts(batch: Counts, events: Iterable[CountEvent]) -> Counts:
-    """`batch` plus the events after its watermark, each record once; the watermark moves past them."""
+    """`batch` plus the events after its watermark, each event id once; the watermark moves past them."""
     counts = dict(batch.by_article)
     watermark = dict(batch.watermark)
-    seen: set[tuple[str, int, int]] = set()
+    fresh: list[CountEvent] = []
+    seen: set[str] = set()
     for event in events:
-        place = (event.topic, event.partition, event.offset)
+        if event.offset < batch.watermark.get(f"{event.topic}/{event.partition}", 0):
+            seen.add(event.event_id)  # the batch has counted it
+        else:
+            fresh.append(event)
+    for event in fresh:
         source = f"{event.topic}/{event.partition}"
-        if place in seen or event.offset < batch.watermark.get(source, 0):
-            continue
-        seen.add(place)
-        counts[event.article_id] = counts.get(event.article_id, 0) + 1
         watermark[source] = max(watermark.get(source, 0), event.offset + 1)
+        if event.event_id not in seen:
+            seen.add(event.event_id)
+            counts[event.article_id] = counts.get(event.article_id, 0) + 1
     return Counts(counts, watermark)
 
 

@@ -18,11 +18,11 @@ import numpy.typing as npt
 
 from frontpage.adapters.bus import Record
 from frontpage.adapters.encoder import Encoder
+from frontpage.adapters.loop import fault_of, place_of
 from frontpage.contracts.events import StoryChange, StoryLink
 from frontpage.contracts.story_codec import from_event
 from frontpage.domain.links import Link, LinkIndex, LinkPolicy, Pair, centre, pair_of, representatives, side_of
 from frontpage.domain.story import Change, Story, StoryBook
-from frontpage.errors import UnreadableEvent
 
 log = logging.getLogger(__name__)
 
@@ -81,13 +81,13 @@ class LinkFinder:
         for record in records:
             try:
                 event = StoryChange.decode(record.value)
-                change = _slim(from_event(event)) if event is not None else None
-            except UnreadableEvent as error:
-                log.error("%s/%d@%d: %s", record.topic, record.partition, record.offset, error)
-                continue
-            if change is not None:
-                for story in self._books.setdefault(record.partition, StoryBook()).apply(change):
+                if event is None:
+                    continue
+                book = self._books.setdefault(record.partition, StoryBook())
+                for story in book.apply(_slim(from_event(event))):
                     self._touched[story.story_id] = story
+            except Exception as error:  # noqa: BLE001 - `fault_of` raises what is not the record's fault
+                log.error("%s: %s", place_of(record), fault_of(record, error))
 
     def announced(self, link: StoryLink) -> None:
         """A link that is on the topic, and so not to be made again."""
@@ -160,7 +160,12 @@ class LinkFinder:
                 self._queue.pop(story_id, None)
                 self._centres.pop(story_id, None)
             else:
-                self.index.put(side_of(story))
+                try:
+                    self.index.put(side_of(story))
+                except Exception:
+                    # the other stories' links matter more; its next change tries again
+                    log.exception("story %s cannot be linked", story_id)
+                    continue
                 self._queue[story_id] = None
         if gone:
             self._edges = {pair: score for pair, score in self._edges.items() if gone.isdisjoint(pair)}

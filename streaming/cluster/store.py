@@ -21,14 +21,13 @@ import redis
 
 from frontpage.adapters.bus import Bus, Outgoing, Record
 from frontpage.adapters.clock import Clock
-from frontpage.adapters.loop import dead_letter, run_transactional
+from frontpage.adapters.loop import dead_letter, fault_of, run_transactional
 from frontpage.adapters.redis_store import store_errors
 from frontpage.contracts.events import StoryChange
 from frontpage.contracts.story_codec import from_event
 from frontpage.contracts.topics import STORY_CHANGES
 from frontpage.contracts.views import STORIES_APPLIED, STORY, StoryMember, StoryRow
 from frontpage.domain.story import Change, Story, StoryBook
-from frontpage.errors import FrontpageError, UnreadableEvent
 from frontpage.runtime import Runtime, run_process
 from streaming.cluster.link_rows import LinkRows
 from streaming.cluster.rebuild import read_changes
@@ -60,11 +59,11 @@ class StoreWork:
                     event = StoryChange.decode(record.value)
                     if event is not None:
                         changes.append(from_event(event))
-                except UnreadableEvent as error:
-                    dead.append(dead_letter(record, error, PROCESS, self._clock.now()))
+                except Exception as error:  # noqa: BLE001 - `fault_of` raises what is not the record's fault
+                    dead.append(dead_letter(record, fault_of(record, error), PROCESS, self._clock.now()))
             try:
                 self._apply(partition, batch[0].offset, changes)
-            except (FrontpageError, redis.RedisError):
+            except Exception:
                 self._books.pop(partition, None)  # the book may be ahead of the rows: start from the log
                 raise
         return dead
@@ -85,9 +84,7 @@ class StoreWork:
         touched: dict[str, Story] = {}
         aliases: dict[str, str] = {}
         if book is None or gap:
-            book = StoryBook()
-            for change in read_changes(self._bus.read(STORY_CHANGES.name, partition, 0, offset)):
-                self._step(book, change, touched, aliases)
+            book, touched, aliases = self._rebuilt(partition, offset)
             self._books[partition] = book
             if applied >= book.sequence:
                 touched, aliases = {}, {}  # a new process over rows that are all there
@@ -98,6 +95,25 @@ class StoreWork:
         for change in changes:
             self._step(book, change, touched, aliases)
         self._write(partition, book, touched.values(), aliases)
+
+    def _rebuilt(self, partition: int, offset: int) -> tuple[StoryBook, dict[str, Story], dict[str, str]]:
+        """The book from the log before `offset`, without changes that break it (they were dead-lettered in their turn),
+        and the stories and aliases that it touched.
+        """
+        broken: set[str] = set()
+        while True:
+            book, touched, aliases = StoryBook(), dict[str, Story](), dict[str, str]()
+            for change in read_changes(self._bus.read(STORY_CHANGES.name, partition, 0, offset)):
+                if change.change_id in broken:
+                    continue
+                try:
+                    self._step(book, change, touched, aliases)
+                except Exception:
+                    log.exception("change %s left out of the book", change.change_id)
+                    broken.add(change.change_id)
+                    break
+            else:
+                return book, touched, aliases
 
     @staticmethod
     def _step(book: StoryBook, change: Change, touched: dict[str, Story], aliases: dict[str, str]) -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from frontpage.adapters.audit_rows import AuditRows
 from frontpage.adapters.feed_pace import FeedPace
 from frontpage.adapters.feed_rows import FeedRow, FeedRows
-from frontpage.adapters.loop import decoded
+from frontpage.adapters.loop import dead_letter, decoded, fault_of
 from frontpage.contracts.events import PollRequest
 from frontpage.contracts.topics import POLL_REQUESTS
 from frontpage.domain import audit
@@ -214,8 +214,12 @@ def serve_requests(bus: Bus, rows: FeedRows, clock: Clock, stop: threading.Event
                 good, dead = decoded(records, PollRequest, PROCESS, now)
                 gap = max(FETCH_GAP, REAL_FLOOR / clock.real_seconds(1.0))
                 # a hub that delivers again and again costs one look-up per batch
-                for request in {(one.feed_id, one.boost_until, one.why): one for _, one in good}.values():
-                    rows.boost(request.feed_id, request.boost_until, now, why=request.why, gap=gap)
+                asked = {(one.feed_id, one.boost_until, one.why): (record, one) for record, one in good}
+                for record, request in asked.values():
+                    try:
+                        rows.boost(request.feed_id, request.boost_until, now, why=request.why, gap=gap)
+                    except Exception as error:  # noqa: BLE001 - `fault_of` raises what is not the record's fault
+                        dead.append(dead_letter(record, fault_of(record, error), PROCESS, now))
                 if dead:
                     producer.send(dead)
                 consumer.commit()

@@ -34,7 +34,7 @@ from frontpage.contracts.views import TRENDS, CandidatePool, PageSnapshot, PoolE
 from frontpage.domain.editions import EDITIONS
 from frontpage.domain.languages import LANGUAGE_PARTITIONS
 from frontpage.domain.scoring import DEFAULT_POLICY, Measure, measure
-from frontpage.errors import Fenced, ServiceUnavailable, UnreadableEvent
+from frontpage.errors import Fenced, FrontpageError, ServiceUnavailable, UnreadableEvent
 from frontpage.runtime import Runtime, run_process
 from streaming.rank.batch_views import BatchViews
 from streaming.rank.breaking import Breaking, Press, matters
@@ -166,9 +166,17 @@ class Ranker:
             rank = self._rank_of(edition_id)
             stories = measured[rank.edition.language]
             here = {s.story_id for s, m in stories if s.story_id in bursting and self._matters(s, m, rank)}
-            ranked = rank.rank(stories, here, self._hot(edition_id), now)
-            for section in PAGES:
-                self._draft(cycle, rank, section, rank.page(section, ranked))
+            try:
+                ranked = rank.rank(stories, here, self._hot(edition_id), now)
+                drafts = [(section, rank.page(section, ranked)) for section in PAGES]
+            except FrontpageError:
+                raise
+            except Exception:  # its last pages stay, and the other editions go on
+                log.exception("edition %s cannot be ranked", edition_id)
+                cycle.refused.append(edition_id)
+                continue
+            for section, rows in drafts:
+                self._draft(cycle, rank, section, rows)
             if any(page.edition == edition_id for page, _ in cycle.pages) or not 0 <= now - rank.pooled_at < REPOOL:
                 cycle.pools.append(self._pool(rank, ranked, now))
                 rank.pooled_at = now
@@ -204,11 +212,16 @@ class Ranker:
             if now - story.latest_article > DEFAULT_POLICY.active:
                 older.setdefault(story.language, []).append(story)
                 continue
-            measured = measure(story.reports, now)
+            try:
+                measured = measure(story.reports, now)
+                bursts = measured is not None and self.breaking.look(story, now)
+            except Exception:  # pages without this story are better than no pages
+                log.exception("story %s cannot be measured", story.story_id)
+                continue
             if measured is None:
                 continue
             by_language.setdefault(story.language, []).append((story, measured))
-            if self.breaking.look(story, now):
+            if bursts:
                 bursting.add(story.story_id)
         for language, stories in older.items():
             active = by_language.setdefault(language, [])

@@ -15,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from frontpage.adapters.bus import Record
+from frontpage.adapters.loop import fault_of
 from frontpage.contracts.events import ArticleCard, StoryChange
 from frontpage.contracts.story_codec import from_event
 from frontpage.domain.representative import Candidate, Contest, contest
 from frontpage.domain.scoring import Report
 from frontpage.domain.story import Member, Story, StoryBook
-from frontpage.errors import UnreadableEvent
+from frontpage.errors import UnreadableInput
 from streaming.rank.sources import Sources, town
 
 log = logging.getLogger(__name__)
@@ -95,25 +96,26 @@ class Stories:
     _quality: dict[str, float] = field(default_factory=dict)
     _revision: int = 0
 
-    def absorb(self, records: Iterable[Record]) -> list[tuple[Record, UnreadableEvent]]:
-        """Apply changes; returns what could not be read. Applying a record again changes nothing."""
-        unreadable = []
+    def absorb(self, records: Iterable[Record]) -> list[tuple[Record, UnreadableInput]]:
+        """Apply changes; returns what could not be read or applied. Applying a record again changes nothing."""
+        unreadable: list[tuple[Record, UnreadableInput]] = []
         for record in records:
             self.watermark[f"{record.topic}/{record.partition}"] = record.offset + 1
             try:
                 event = StoryChange.decode(record.value)
                 if event is None:
                     continue
-                change = from_event(event)
-            except UnreadableEvent as error:
-                unreadable.append((record, error))
-                continue
-            if event.article is not None and event.signals is not None:
-                self._quality[event.article.article_id] = event.signals.quality
-            book = self.books.setdefault(record.partition, StoryBook())
-            for story in book.apply(change):
-                self._touched[story.story_id] = (record.partition, story)
+                self._apply(record.partition, event)
+            except Exception as error:  # noqa: BLE001 - `fault_of` raises what is not the record's fault
+                unreadable.append((record, fault_of(record, error)))
         return unreadable
+
+    def _apply(self, partition: int, event: StoryChange) -> None:
+        change = from_event(event)
+        if event.article is not None and event.signals is not None:
+            self._quality[event.article.article_id] = event.signals.quality
+        for story in self.books.setdefault(partition, StoryBook()).apply(change):
+            self._touched[story.story_id] = (partition, story)
 
     def refresh(self, sources: Sources, *, everything: bool = False) -> None:
         """Bring `ranked` up to date with what was absorbed; `everything` when authorities changed."""
@@ -123,7 +125,12 @@ class Stories:
         for story_id, (partition, story) in self._touched.items():
             if self.books[partition].stories.get(story_id) is story and story.members:
                 self._revision += 1
-                self.ranked[story_id] = view_of(story, sources, self._quality, self._revision)
+                try:
+                    self.ranked[story_id] = view_of(story, sources, self._quality, self._revision)
+                except Exception:
+                    # pages without this story are better than no pages; its next change tries again
+                    log.exception("story %s cannot be ranked", story_id)
+                    self.ranked.pop(story_id, None)
             else:
                 self.ranked.pop(story_id, None)
                 for article_id in story.members:

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from frontpage.adapters.bus import Bus, Record, history
+from frontpage.adapters.loop import fault_of, place_of
 from frontpage.contracts.events import ArticleEvent
 from frontpage.contracts.topics import ARTICLES
 from frontpage.contracts.vectors import Floats
 from frontpage.domain.languages import LANGUAGE_PARTITIONS
-from frontpage.errors import UnknownVersion, UnreadableEvent
 
 log = logging.getLogger(__name__)
 
@@ -73,8 +73,8 @@ class ArticleFacts:
                 event = ArticleEvent.decode(record.value)
                 if event is not None:
                     self._put(event)
-            except (UnreadableEvent, UnknownVersion, ValueError) as error:
-                log.warning("article at %s/%d@%d: %s", record.topic, record.partition, record.offset, error)
+            except Exception as error:  # noqa: BLE001 - `fault_of` raises what is not the record's fault
+                log.warning("article at %s: %s", place_of(record), fault_of(record, error))
         return taken
 
     def _put(self, event: ArticleEvent) -> None:

@@ -5,7 +5,8 @@ Reads `reader.clicks` and `reader.events`. Counted clicks go into the 1- and 15-
 readers go to `profile:fast:{reader}` as events that carry their place in the log: writing one twice changes nothing,
 and whoever reads a profile drops what the batch layer has covered. Redis is written before the offsets are committed.
 
-A partition that is new to this process starts with the clicks of its last 15 minutes, read back from the log.
+A partition that is new to this process starts with the clicks of its last 15 minutes, read back from the log. A click
+that comes twice in that time (a personal card opened again has the same id) is counted once.
 Not here: summing partitions (`merge.py`). Run: `python -m streaming.trends.clicks [--instance N]`.
 """
 
@@ -15,6 +16,7 @@ import argparse
 import logging
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Final, cast
 
@@ -22,7 +24,7 @@ import redis
 
 from frontpage.adapters.bus import Bus, Outgoing, Record
 from frontpage.adapters.clock import Clock
-from frontpage.adapters.loop import dead_letter, run_transactional
+from frontpage.adapters.loop import dead_letter, fault_of, run_transactional
 from frontpage.adapters.redis_store import store_errors
 from frontpage.contracts.profiles import event_to_json
 from frontpage.contracts.rank_events import TrendPartial
@@ -30,8 +32,7 @@ from frontpage.contracts.reader_events import Click, ReaderEvent
 from frontpage.contracts.topics import READER_CLICKS, READER_EVENTS, TRENDS_PARTIALS
 from frontpage.contracts.views import PROFILE_FAST
 from frontpage.domain.profile import EventKind, ProfileEvent
-from frontpage.domain.trends import ClickWindows, window_end
-from frontpage.errors import UnreadableEvent
+from frontpage.domain.trends import QUARTER_SLOTS, SLOT, ClickWindows, window_end
 from frontpage.runtime import Runtime, run_process
 from streaming.rank.batch_views import BatchViews
 from streaming.trends.articles import ArticleFacts
@@ -60,6 +61,7 @@ class ClickWork:
         self._articles = ArticleFacts(bus)
         self._batch = BatchViews(store)
         self._windows: dict[int, ClickWindows[ClickKey]] = {}
+        self._ids: dict[int, OrderedDict[str, float]] = {}
         self._next: dict[int, int] = {}
         self._emitted_at = float("-inf")
         self._emitted_end = float("-inf")
@@ -86,8 +88,8 @@ class ClickWork:
                     event = ReaderEvent.decode(record.value)
                     if event is not None and event.reader and event.kind in _PROFILE_KINDS:
                         profile.setdefault(event.reader, []).append(self._event(record, event))
-            except UnreadableEvent as error:
-                dead.append(dead_letter(record, error, PROCESS, now))
+            except Exception as error:  # noqa: BLE001 - `fault_of` raises what is not the record's fault
+                dead.append(dead_letter(record, fault_of(record, error), PROCESS, now))
         self._fold(profile)
         return dead
 
@@ -120,19 +122,29 @@ class ClickWork:
         """Make the windows of a partition that is new here, or that went back, from the log before `record`."""
         partition = record.partition
         if partition not in self._windows or record.offset < self._next.get(partition, 0):
-            self._windows[partition] = ClickWindows()
+            self._windows[partition], self._ids[partition] = ClickWindows(), OrderedDict()
             for old in self._bus.read(READER_CLICKS.name, partition, max(0, record.offset - WARM), record.offset):
                 try:
                     click = Click.decode(old.value)
-                except UnreadableEvent:
-                    continue  # dead-lettered when it was first read
-                if click is not None and click.counted:
-                    self._windows[partition].add(_key(click), click.at, now)
+                    if click is not None and click.counted:
+                        self._add(partition, click, now)
+                except Exception as error:  # noqa: BLE001 - dead-lettered when it was first read
+                    fault_of(old, error)
         self._next[partition] = record.offset + 1
 
     def _count(self, partition: int, click: Click, now: float) -> None:
+        self.clicks += self._add(partition, click, now)
+
+    def _add(self, partition: int, click: Click, now: float) -> bool:
+        """Into the windows; False when the click is there. Ids are kept as long as the longer window, in log order."""
+        ids = self._ids[partition]
+        if click.click_id in ids:
+            return False
         self._windows[partition].add(_key(click), click.at, now)
-        self.clicks += 1
+        ids[click.click_id] = now
+        while ids and not 0 <= now - next(iter(ids.values())) <= QUARTER_SLOTS * SLOT:
+            ids.popitem(last=False)
+        return True
 
     def _event(self, record: Record, source: Click | ReaderEvent) -> ProfileEvent:
         kind: EventKind = "click" if isinstance(source, Click) else cast("EventKind", source.kind)

@@ -60,6 +60,14 @@ class MergeWork:
 
     def handle(self, records: list[Record]) -> list[Outgoing]:
         """Merge a batch of partials into one set of trends."""
+        before = dict(self._partials)
+        try:
+            return self._merged(records)
+        except Exception:
+            self._partials = before  # one that cannot be summed must not stay among the others
+            raise
+
+    def _merged(self, records: list[Record]) -> list[Outgoing]:
         now = self._clock.now()
         good, out = decoded(records, TrendPartial, PROCESS, now)
         for _, partial in good:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -68,4 +69,4 @@ def make(url: str, *, rate: float = 0.0, burst: int = 1) -> tuple[Serving, Colle
 
 
 def bearer(user: str) -> dict[str, str]:
-    return {"Authorization": "Bearer " + jwt.encode({"sub": user}, SECRET, "HS256")}
+    return {"Authorization": "Bearer " + jwt.encode({"sub": user, "exp": time.time() + 3_600}, SECRET, "HS256")}

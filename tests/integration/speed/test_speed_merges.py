@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -165,7 +166,7 @@ def test_operators_decide_on_the_page(system: System, valkey: str):
     parts.bus = system.bus
 
     def token(**claims: str) -> str:
-        return jwt.encode({"sub": "ann", **claims}, SECRET, "HS256")
+        return jwt.encode({"sub": "ann", "exp": time.time() + 600, **claims}, SECRET, "HS256")
 
     def basic(password: str) -> dict[str, str]:
         return {"Authorization": "Basic " + base64.b64encode(f"ann:{password}".encode()).decode()}

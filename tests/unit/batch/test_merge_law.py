@@ -125,14 +125,43 @@ def _rest(e: ProfileEvent):
     st.dictionaries(st.sampled_from([f"reader.clicks/{p}" for p in range(4)]), st.integers(0, 42)),
 )
 def test_merged_counters_equal_one_pass(records, watermark):
-    events = [CountEvent("reader.clicks", p, o, f"{p}-{o}", article) for p, o, article in records]
+    # a click's partition is its article's; the same click may stand there twice
+    events = [CountEvent("reader.clicks", p, o, f"{p}-{o % 17}", "abcd"[p]) for p, o, _ in records]
     covered = [e for e in events if e.offset < watermark.get(f"{e.topic}/{e.partition}", 0)]
     batch = Counts(merge_counts(Counts(), covered).by_article, watermark)
     merged = merge_counts(batch, [*events, *events])
     assert merged.by_article == merge_counts(Counts(), events).by_article
     assert sum(by_story(merged, lambda a: "s" if a in "ab" else None).values()) == sum(
-        1 for e in events if e.article_id in "ab"
+        1 for _ in {e.event_id for e in events if e.article_id in "ab"}
     )
+
+
+def test_a_click_repeated_across_the_watermark_counts_once():
+    first, again = (CountEvent("reader.clicks", 0, offset, "click", "a") for offset in (3, 9))
+    batch = Counts({"a": 1}, {"reader.clicks/0": 5})
+    merged = merge_counts(batch, [again, first])
+    assert (merged.by_article, merged.watermark) == ({"a": 1}, {"reader.clicks/0": 10})
+
+
+@given(logs(), watermarks)
+@settings(max_examples=100, deadline=None)
+def test_events_repeated_across_the_watermark_count_once_however_long_ago(events, watermark):
+    """The slow profile lists a reader's last engagements only; what the speed layer holds tells of the others."""
+    covered = [e for e in events if e.covered_by(watermark)]
+    whole = fold(covered, NOW)
+    short = Profile(**{**{name: getattr(whole, name) for name in Profile.__slots__}, "recent": whole.recent[:1]})
+    merged = merge(SlowProfile("r", short, watermark, NOW), events, reference=NOW)
+    assert merged.engagements == fold(events, NOW).engagements
+    assert merged.total == pytest.approx(fold(events, NOW).total)
+
+
+def test_what_was_erased_counts_when_it_is_done_again():
+    def click(offset: int, at: float) -> ProfileEvent:
+        return ProfileEvent("reader.clicks", 0, offset, "click", at, "same", topics=("x",))
+
+    delete = ProfileEvent("reader.events", 0, 7, "delete", NOW - 50, "del")
+    slow = SlowProfile("r", fold([click(1, NOW - 100)], NOW), {"reader.clicks/0": 5}, NOW)
+    assert merge(slow, [click(1, NOW - 100), delete, click(8, NOW - 10)], reference=NOW).engagements == 1
 
 
 def test_explicit_follow_written_through_wins_until_a_later_event():

@@ -10,9 +10,9 @@ from fakes.bus import MemoryBus
 
 from frontpage.adapters.bus import Outgoing, Record
 from frontpage.adapters.clock import SystemClock
-from frontpage.adapters.loop import DEAD_VALUE_LIMIT, dead_letter, run_transactional
+from frontpage.adapters.loop import DEAD_VALUE_LIMIT, MOST_BROKEN, dead_letter, fault_of, run_transactional
 from frontpage.contracts.events import DeadLetter
-from frontpage.errors import Fenced, ServiceUnavailable, UnreadableEvent
+from frontpage.errors import ConfigurationError, Fenced, ServiceUnavailable, UnknownVersion, UnreadableEvent
 
 
 class Upper:
@@ -122,3 +122,87 @@ def test_a_dead_letter_keeps_offset_cause_and_bytes_up_to_its_limit() -> None:
     assert large is not None
     assert large.value_b64 is None
     assert str(DEAD_VALUE_LIMIT + 1) in large.detail
+
+
+class Fragile(Upper):
+    """Breaks on a value, in a way that nobody foresaw; keeps what it saw, as works with state do."""
+
+    def __init__(self, poison: set[bytes]) -> None:
+        super().__init__()
+        self.poison = poison
+        self.state: list[int] = []
+
+    def handle(self, records: list[Record]) -> list[Outgoing]:
+        for record in records:
+            self.state.append(record.offset)
+            if record.value in self.poison:
+                raise ArithmeticError("no code foresaw this")
+        return super().handle(records)
+
+
+def letters(bus: MemoryBus) -> list[DeadLetter]:
+    found = [DeadLetter.decode(record.value) for record in bus.records("items.dead")]
+    return [letter for letter in found if letter is not None]
+
+
+def test_a_record_that_breaks_its_handler_is_dead_lettered_alone() -> None:
+    bus = MemoryBus()
+    bus.producer().send([Outgoing("in", "k", bytes([letter])) for letter in b"abcde"])
+    work, dropped = Fragile({b"c"}), []
+    run(bus, work, 4, rollback=lambda: dropped.append(work.state.copy()) or work.state.clear())
+    assert sorted(record.value or b"" for record in bus.records("out")) == [b"A", b"B", b"D", b"E"]
+    (letter,) = letters(bus)
+    assert (letter.topic, letter.offset, letter.cause, letter.value_b64) == ("in", 2, "cannot-handle", "Yw==")
+    assert "ArithmeticError: no code foresaw this" in letter.detail
+    assert bus.committed("g", "in") == {0: 5}
+    assert dropped == [[0, 1, 2], [0, 1, 2]], "the batch, then the record itself: nothing of it stays in the state"
+    assert work.state == [3, 4]
+
+
+def test_after_the_broken_batch_records_are_taken_together_again() -> None:
+    bus = MemoryBus()
+    bus.producer().send([Outgoing("in", "k", value) for value in (b"a", b"bad")])
+    work = Fragile({b"bad"})
+    run(bus, work, 1)
+    bus.producer().send([Outgoing("in", "k", value) for value in (b"x", b"y", b"z")])
+    run(bus, work, 4)
+    assert work.batches[-1] == [2, 3, 4]
+
+
+def test_a_handler_that_breaks_on_everything_ends_the_process_instead_of_its_topic() -> None:
+    bus = MemoryBus()
+    bus.producer().send([Outgoing("in", "k", b"bad") for _ in range(MOST_BROKEN + 10)])
+    with pytest.raises(ArithmeticError):
+        run(bus, Fragile({b"bad"}), 1)
+    assert len(letters(bus)) == MOST_BROKEN
+    assert bus.committed("g", "in") == {0: MOST_BROKEN}
+
+
+@pytest.mark.parametrize("error", [OSError("disk full"), MemoryError(), ServiceUnavailable("away")])
+def test_what_is_not_the_records_fault_is_waited_out(error: Exception) -> None:
+    bus = MemoryBus()
+    bus.producer().send([Outgoing("in", "k", b"a")])
+
+    class Failing(Upper):
+        def handle(self, records: list[Record]) -> list[Outgoing]:
+            if not self.batches:
+                self.batches.append([])
+                raise error
+            return super().handle(records)
+
+    run(bus, Failing(), 1)
+    assert letters(bus) == []
+    assert [record.value for record in bus.records("out")] == [b"A"]
+
+
+def test_faults_have_one_rule_for_all_loops() -> None:
+    record = Record("in", 1, 7, "k", b"x", 0.0)
+    foreseen = UnreadableEvent("not UTF-8", cause="not-utf8")
+    assert fault_of(record, foreseen) is foreseen
+    fault = fault_of(record, UnknownVersion("no such encoder"))
+    assert (fault.cause, str(fault)) == ("cannot-handle", "UnknownVersion: no such encoder")
+    for error in (Fenced("newer"), ServiceUnavailable("away"), ConfigurationError("wrong")):
+        with pytest.raises(type(error)):
+            fault_of(record, error)
+    with pytest.raises(ServiceUnavailable, match="in/1@7: OSError"):
+        fault_of(record, OSError("disk full"))
