@@ -75,6 +75,8 @@ class FeedState:
     noise: int = 0
     fingerprint: str = ""
     body_at: float | None = None
+    #: of the last plain GET that could have had validators
+    probed_at: float | None = None
     guids: tuple[str, ...] = ()
     rate: dict[int, float] = field(default_factory=dict)
     rate_at: float = 0.0
@@ -183,6 +185,8 @@ def plan(url: str, state: FeedState, policy: Policy, now: float) -> Plan:
 def _suspicious(state: FeedState, body_at: float, policy: Policy, now: float) -> bool:
     if now - body_at < policy.suspicious_after:
         return False
+    if state.probed_at is not None and 0.0 <= now - state.probed_at < policy.probe_after:
+        return False  # it was honest today: it is just quiet
     enough = policy.suspicious_items
     return rhythm.expected_items(state, body_at, now, enough) >= enough
 
@@ -333,6 +337,7 @@ def _read(state: FeedState, answer: Answer, entries: tuple[Entry, ...], terms: T
         rate=rhythm.counted(state, [entries[i] for i in fresh], first, now),
         since=rhythm.since(state, entries, now),
         body_at=now,
+        probed_at=state.probed_at if first or answer.conditional else now,
         errors=0,
         moved_to=answer.moved_to or state.moved_to,
         fruitful=state.fruitful + bool(fresh),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from email.utils import formatdate
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -114,6 +115,21 @@ class TestValidators:
         assert last - NOW < HOUR + 400
         state = good(state, now, "new", "old", etag='"always"').state
         assert state.trust == "never-new"
+
+    def test_of_an_honest_busy_feed_that_falls_silent_cost_one_plain_get_a_day(self):
+        state = good(FeedState(), NOW - 60, "a", etag='"v7"').state
+        state = replace(state, rate=dict.fromkeys(range(168), 30.0), rate_at=NOW, since=NOW - 28 * DAY)
+        now, plain = NOW, []
+        while now < NOW + 5 * DAY:
+            if plan("u", state, POLICY, now).headers:
+                state = decide(state, Answer(304, conditional=True), terms(now)).state
+            else:
+                plain.append(now)
+                state = good(state, now, "a", etag='"v7"').state
+            now = state.next_at
+        assert plain[0] - NOW < 2 * HOUR
+        assert all(after - before >= POLICY.probe_after for before, after in pairwise(plain))
+        assert state.trust == "yes"
 
     def test_honest_quiet_feed_costs_one_plain_get_a_day(self):
         state, now, plain = good(FeedState(), NOW, "a", etag='"v7"').state, NOW, 0
