@@ -36,6 +36,10 @@ WINDOW: Final = 48 * 3_600.0
 MAX_BLOCK: Final = 250
 #: Pairs below even odds are not worth keeping: `cut` counts them as unlike.
 FLOOR: Final = 0.0
+#: Reports are anonymous: three say that it is worth a look, and the scorer has the last word.
+REPORTS: Final = 3
+#: Reported articles of one run: more are an attack on the reports, not news.
+MOST_REPORTED: Final = 500
 _ROWS: Final = "kind STRING, payload STRING"
 
 
@@ -86,6 +90,34 @@ def examine(
     return recluster.propose(groups, found, language, at), b_cubed(found, clusters), len(groups)
 
 
+def reports(spark: SparkSession, lake: Lake, now: float) -> list[Proposal]:
+    """Articles that readers said are not about their present story, `REPORTS` times or more in the window."""
+    from pyspark.sql import functions as F
+
+    value = F.col("value").cast("string")
+    events = lakes.read(spark, lake, BRONZE["events"][0]).where(F.col("cause").isNull())
+    said = (
+        events.select(
+            *[
+                F.get_json_object(value, f"$.{name}").alias(name)
+                for name in ("kind", "event_id", "story_id", "article_id")
+            ],
+            F.get_json_object(value, "$.at").try_cast("double").alias("at"),
+        )
+        .where((F.col("kind") == "report") & (F.col("at") >= now - WINDOW))
+        .groupBy("story_id", "article_id")
+        .agg(F.countDistinct("event_id").alias("reports"))
+        .where(F.col("reports") >= REPORTS)
+    )
+    members = lakes.read(spark, lake, STORY_MEMBERS).where(~F.col("story_closed"))
+    present = said.join(members.select("article_id", "story_id", "language"), ["article_id", "story_id"])
+    most = present.orderBy(F.desc("reports"), "article_id").limit(MOST_REPORTED)
+    return [
+        recluster.reported(row["story_id"], row["article_id"], int(row["reports"]), row["language"], now)
+        for row in most.collect()
+    ]
+
+
 def build(spark: SparkSession, lake: Lake, now: float) -> dict[str, int]:
     """Replace `gold/reclusters` and `gold/recluster_agreement` from the last 48 hours; rows by table."""
     from pyspark.sql import functions as F
@@ -127,11 +159,16 @@ def build(spark: SparkSession, lake: Lake, now: float) -> dict[str, int]:
         }  # fmt: skip
         return pd.DataFrame([*found, ("agreement", json.dumps(figures))], columns=["kind", "payload"])
 
+    told = [(json.dumps(_row(proposal, seen)),) for proposal in reports(spark, lake, now)]
     written = {}
     with lakes.cached(rows.groupBy("language").applyInPandas(apply, _ROWS)) as results:
         for kind, table in (("proposal", RECLUSTERS), ("agreement", RECLUSTER_AGREEMENT)):
             schema = ", ".join(f"`{column.name}` {column.type}" for column in table.columns)
             found = results.where(F.col("kind") == kind).select(F.from_json("payload", schema).alias("r"))
+            if table is RECLUSTERS and told:
+                found = found.union(
+                    spark.createDataFrame(told, "payload STRING").select(F.from_json("payload", schema))
+                )
             written[table.id] = lakes.replace(spark, lake, table, found.select("r.*"))
     return written
 

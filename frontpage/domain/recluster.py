@@ -41,7 +41,8 @@ class Proposal:
     """A change the batch layer would make.
 
     merge: `stories` become one. split: `groups` of article ids leave `stories[0]`, each for a new story, or, when
-    `stories` has a second id, for that story.
+    `stories` has a second id, for that story. A split whose evidence is `reports` of readers says only that its
+    articles are of another event: each goes where it fits better, if anywhere.
     """
 
     proposal_id: str
@@ -216,6 +217,12 @@ def propose(groups: Iterable[Sequence[str]], story_of: Mapping[str, str], langua
                 Proposal(key, language, "merge" if kind == "merge" else "split", stories, parts, evidence, at)
             )
     return proposals
+
+
+def reported(story: str, article: str, reports: int, language: str, at: float) -> Proposal:
+    """What so many readers' "not about this story" ask for."""
+    key = digest(f"reported {story} {article} {reports}")
+    return Proposal(key, language, "split", (story,), ((article,),), {"reports": float(reports)}, at)
 
 
 def signals_by_id(articles: Iterable[ArticleSignals]) -> dict[str, ArticleSignals]:

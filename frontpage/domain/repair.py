@@ -72,6 +72,9 @@ def consider(clusterer: Clusterer, proposal: Proposal, now: float, source: Sourc
                 work.emit("merge", survivor, absorbed=(absorbed.story_id,))
         return work.changes
     for group in proposal.groups:
+        if proposal.evidence.get("reports"):
+            work.reported(stories[0], group, policy)
+            continue
         work.leave(stories[0], stories[1] if len(stories) > 1 else None, group, policy)
     return work.changes
 
@@ -225,12 +228,20 @@ class _Pass:
         elif stay < policy.part and _publishers(origin, moved) >= policy.sources <= _publishers(origin, rest):
             self._split(origin, tuple(rest) if self._representative(origin) in moved else moved)
 
-    def _move(self, story: Story, member: Prepared, own: float, policy: Policy) -> bool:
+    def reported(self, story: Story, group: Sequence[str], policy: Policy) -> None:
+        """Readers say that these are of another event: being surer of another story than of this one is enough."""
+        originals = [key for key in group if key in story.members and story.members[key].copy_of is None]
+        for one in self._prepared(story, originals):
+            if len(story.members) > 1:
+                own = fit(policy, self.clusterer.index(story.language), [one], story.story_id, story.story_id)
+                self._move(story, one, own, policy, margin=0.0)
+
+    def _move(self, story: Story, member: Prepared, own: float, policy: Policy, margin: float = _MARGIN) -> bool:
         index = self.clusterer.index(story.language)
         near = index.nearest(member.article.vector, NEAREST)
         near = [other for other in near if self._free(other, story, policy)]
         values = fits(policy, index, member, near)
-        if not near or values.max() <= max(policy.join, own + _MARGIN):
+        if not near or values.max() <= max(policy.join, own + margin):
             return False
         best, score = self.clusterer.book.stories[near[int(np.argmax(values))]], float(values.max())
         article_id = member.article.article_id

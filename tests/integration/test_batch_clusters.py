@@ -16,11 +16,12 @@ from fakes.speed import NOW, article
 from typer.testing import CliRunner
 
 from assets import stories
-from batch import gold_clusters
+from batch import gold_clusters, recluster
 from frontpage.adapters import lake as lakes
 from frontpage.adapters.ratings import labels
 from frontpage.contracts.events import StoryChange
 from frontpage.contracts.rank_events import RankDecision
+from frontpage.contracts.reader_events import ReaderEvent
 from frontpage.contracts.review_events import PairRating, StoryReview
 from frontpage.contracts.tables import (
     ARTICLES,
@@ -154,6 +155,24 @@ def test_health_counts_what_front_pages_saw_and_churn_what_happened_to_ids(spark
     assert after["alive"] == 5
     assert after["id_churn"] == pytest.approx(2 / 5)
     assert after["article_churn"] is None, "nothing was assigned on that day"
+
+
+def test_what_several_readers_report_is_proposed(spark, lake):  # noqa: F811
+    def said(number: int, story: str, at: float = NOW, kind: str = "report") -> bytes:
+        return ReaderEvent(
+            event_id=f"e{number}", kind=kind, at=at, edition="", story_id=story, article_id="a1", surface="story"
+        ).encode()
+
+    events = [said(1, "s1"), said(2, "s1"), said(2, "s1"), said(3, "s1"), said(4, "s0"), said(5, "s0"), said(6, "s0")]
+    events += [said(number, "s2", at=NOW - 3 * DAY) for number in range(7, 11)] + [said(11, "s1", kind="read")]
+    put(lake, "events", events)
+    fill(lake, STORY_MEMBERS, [
+        {"article_id": "a1", "story_id": "s1", "story_closed": False, "language": "en"},
+        {"article_id": "a2", "story_id": "s1", "story_closed": False, "language": "en"},
+    ])  # fmt: skip
+    (proposal,) = recluster.reports(spark, lake, NOW)
+    assert (proposal.kind, proposal.stories, proposal.groups) == ("split", ("s1",), (("a1",),))
+    assert proposal.evidence == {"reports": 3.0}
 
 
 def test_pairs_are_asked_answered_kept_and_judged(spark, lake, monkeypatch):  # noqa: F811

@@ -1,4 +1,4 @@
-"""Live blogs tell of many events: they join one story or none and bring no two together. Who keeps the id of a split."""
+"""Live blogs bring no two stories together; who keeps the id of a split; what readers' reports move."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from fakes.stories import BUDGET, FERRY, article, policy
 
 from frontpage.domain.clustering import Clusterer
-from frontpage.domain.recluster import Proposal, cut
+from frontpage.domain.recluster import Proposal, cut, reported
 from frontpage.domain.story import Change, StoryBook
 
 NOW = 1_700_000_000.0
@@ -74,3 +74,15 @@ def test_so_it_does_when_the_batch_layer_proposes_the_split(shown: str):
     proposal = Proposal("p", "en", "split", ("s1",), (("b0", "b1", "b2"),))
     assert [change.kind for change in writer.consider(proposal, NOW + 60, ("p", 0, 0))] == ["split"]
     assert {name[0] for name in writer.book.stories["s1"].members} == {shown[0]}
+
+
+def test_what_readers_report_goes_where_it_fits_better_and_nowhere_else():
+    ferry = [article(f"f{n}", FERRY_TITLE, f"Reporter {n}. {FERRY}", publisher=f"p{n}") for n in range(3)]
+    budget = [article(f"b{n}", BUDGET_TITLE, f"Reporter {n}. {BUDGET}", publisher=f"q{n}") for n in range(2)]
+    stray = article("b9", BUDGET_TITLE, f"Reporter 9. {BUDGET}", publisher="q9")
+    writer = writer_of({"s1": [*ferry, stray], "s2": budget})
+    right = reported("s1", "f1", 9, "en", NOW)
+    assert writer.consider(right, NOW + 60, ("p", 0, 0)) == [], "readers alone move nothing"
+    (change,) = writer.consider(reported("s1", "b9", 3, "en", NOW), NOW + 60, ("p", 0, 1))
+    assert (change.kind, change.story_id, change.from_story, change.moved) == ("move", "s2", "s1", ("b9",))
+    assert writer.consider(reported("s1", "b9", 3, "en", NOW), NOW + 120, ("p", 0, 2)) == []
