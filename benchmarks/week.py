@@ -23,6 +23,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,6 +81,7 @@ class Week:
     rows: FeedRows = field(default_factory=MemoryRows)
     policy: Policy = field(default_factory=Policy)
     audited: int = AUDITED
+    tell: Callable[[int, int], None] = lambda _day, _requests: None
 
     def __post_init__(self) -> None:
         self.end = START + self.days * DAY
@@ -98,6 +100,8 @@ class Week:
         async with Wire(Gate(), budget, clock, store=self.store, contact="ops@frontpage.example") as wire:
             wire.serve(self.feeds, self.meter, self.hub, clock)
             self.agenda.open()
+            for day in range(1, int(self.days) + 1):
+                self.agenda.at(START + day * DAY, lambda at: self.tell(int((at - START) / DAY), self.meter.requests))
             for begin, stop in ((START, min(STOP_AT, self.end)), (STOP_AT + STOP_FOR, self.end)):
                 if begin < self.end:
                     await asyncio.sleep(begin - clock.now())
@@ -222,11 +226,19 @@ def _percentile(values: list[float], share: float) -> float:
     return float(np.percentile(values, share)) if values else float("nan")
 
 
-def simulate(url: str, feeds: list[Feed], days: float, *, real_rows: bool = False, audited: int = AUDITED) -> Week:
-    """One run against the empty Valkey at `url`, which keeps the feeds' rows too if that is wanted."""
+def simulate(
+    url: str,
+    feeds: list[Feed],
+    days: float,
+    *,
+    real_rows: bool = False,
+    audited: int = AUDITED,
+    tell: Callable[[int, int], None] = lambda _day, _requests: None,
+) -> Week:
+    """One run against the empty Valkey at `url`, which keeps the feeds' rows too if wanted; tells of each day."""
     store = open_redis(url)
     try:
-        week = Week(store, feeds, days, FeedRows(store) if real_rows else MemoryRows(), audited=audited)
+        week = Week(store, feeds, days, FeedRows(store) if real_rows else MemoryRows(), audited=audited, tell=tell)
         virtual_time.run(week.run, START)
         return week
     finally:
@@ -243,11 +255,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="frontpage-week-") as directory, running(Path(directory)) as url:
         began = time.process_time()
-        chance = random.Random(options.seed)
-        end = START + options.days * DAY
-        week = simulate(
-            url, sites(chance, busy=options.busy, main=options.main, tail=options.tail, end=end), options.days
-        )
+        chance, end = random.Random(options.seed), START + options.days * DAY
+        feeds = sites(chance, busy=options.busy, main=options.main, tail=options.tail, end=end)
+        week = simulate(url, feeds, options.days, tell=lambda day, n: print(f"day {day}: {n:,} requests", flush=True))
         figures = week.figures()
         figures["cpu_s"] = time.process_time() - began
     record("week", figures, f"{options.days:g} virtual days, seed {options.seed}")
