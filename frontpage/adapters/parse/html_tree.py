@@ -112,12 +112,15 @@ def _collect(page: Page) -> None:
 
 
 def _drop(element: Any) -> None:
-    """Takes an element out and leaves what follows it. lxml's own way fails on a character that XML does not allow,
-    which a page may have written as a reference ("&#11;").
+    """Takes an element out and leaves what follows it. lxml's `drop_tree` fails on characters that XML does not allow,
+    which a page may have written as references ("&#11;").
     """
-    if element.tail:
-        element.tail = _NO_XML.sub("", element.tail)
-    element.drop_tree()
+    parent, before, tail = element.getparent(), element.getprevious(), element.tail
+    if tail and before is None:
+        parent.text = _NO_XML.sub("", (parent.text or "") + tail)
+    elif tail:
+        before.tail = _NO_XML.sub("", (before.tail or "") + tail)
+    parent.remove(element)
 
 
 def _meta(page: Page, element: Any) -> None:

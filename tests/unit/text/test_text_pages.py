@@ -322,7 +322,8 @@ _SEED = html(
 
 @pytest.mark.parametrize("reference", ["&#11;", "&#x1;", "&#xFFFF;", "&#xD800;", "&#0;", "\x0b", "\x1f"])
 def test_characters_that_xml_does_not_allow_break_no_page(reference):
-    reading = read(html(body=f"<article><h1>Pier</h1><script>1</script>{reference}x<p>{TEXT}</p></article>"))
+    page = f"<article>{reference}<script>1</script>{reference}<h1>Pier</h1>{reference}<script>1</script>{reference}x<p>"
+    reading = read(html(body=f"{page}{TEXT}</p></article>"))
     assert "Boats leave every hour" in reading.body_text
     assert reading.title == "Pier"
 
