@@ -291,16 +291,20 @@ _SEED = rss(
 )
 
 
-@settings(max_examples=150, deadline=None)
+_JUNK = [
+    b"<", b"&", b"]]>", b"<![CDATA[", b"<item>", b"\xff", b"&x;", b"&#11;", b"&#xD83D;", b"<!--", b"<entry/>", b"<?xml",
+    b" xml:base='http://['", b"<link href='http://[::1'/>", b"<pubDate>-0001-13-45T99:99:99</pubDate>", b"\xed\xa0\x80",
+]  # fmt: skip
+
+
+@settings(max_examples=200, deadline=None)
 @given(data=st.data())
 def test_mutated_feeds_are_read_or_refused(data):
     body = bytearray(_SEED)
     for _ in range(data.draw(st.integers(1, 8))):
         start = data.draw(st.integers(0, len(body)))
         end = min(len(body), start + data.draw(st.integers(0, 40)))
-        body[start:end] = data.draw(
-            st.binary(max_size=12) | st.sampled_from([b"<", b"&", b"]]>", b"<![CDATA[", b"<item>", b"\xff", b"&x;"])
-        )
+        body[start:end] = data.draw(st.binary(max_size=12) | st.sampled_from(_JUNK))
     with suppress(UnreadableInput):
         for entry in read_any(bytes(body), {}, URL, now=NOW).entries:
             assert entry.url is None or entry.url.startswith(("http://", "https://"))
