@@ -22,7 +22,7 @@ import random
 import tempfile
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -157,8 +157,7 @@ class Week:
     def figures(self) -> dict[str, float]:
         """The week in numbers: seconds, shares, counts."""
         figures: dict[str, float] = {}
-        by_audit: list[float] = []
-        by_truth: list[float] = []
+        truth: dict[str, list[float]] = defaultdict(list)
         lost = published = by_hub = of_hubs = 0
         for tier in ("busy", "main", "tail"):
             delays: list[float] = []
@@ -177,7 +176,7 @@ class Week:
                     lost += seen is None
                     if seen is not None:
                         delays.append(seen[0] - item.at)
-                        by_truth += [delays[-1]] if id in self.ledger.audited else []
+                        truth[id].append(delays[-1])
                         of_hubs += feed.quirk == "hub"
                         by_hub += feed.quirk == "hub" and seen[1] == "websub"
             polls = sum(total[name] for name in ("new", "unchanged", "not_modified", "error", "refused"))
@@ -198,8 +197,11 @@ class Week:
             for before, after in zip(self.ledger.polls[id], self.ledger.polls[id][1:], strict=False)
             if EVENT + 600 <= before + START < EVENT + 600 + HOUR
         ]
-        for delays in self.ledger.audited.values():
-            by_audit += delays
+        off = [
+            abs(_percentile(audited, 50) - _percentile(truth[id], 50))
+            for id, audited in self.ledger.audited.items()
+            if audited and truth[id]
+        ]
         after_stop = [n for at, n in self.meter.seconds.items() if 0 <= at - STOP_AT - STOP_FOR < 600]
         return figures | {
             "polls": polls,
@@ -211,8 +213,8 @@ class Week:
             "pushed_share": by_hub / max(1, of_hubs),
             "forged_taken": self.hub.forged_taken,
             "audit_looks": self.ledger.looks,
-            "audit_delay_p50_s": _percentile(by_audit, 50),
-            "audit_true_delay_p50_s": _percentile(by_truth, 50),
+            "audited_feeds": len(self.ledger.audited),
+            "audit_off_s": _percentile(off, 50),
             "boosted_gap_p90_s": _percentile(gaps, 90),
             "over_domain_budget": self.meter.broken["domain"],
             "over_host_budget": self.meter.broken["host"],
