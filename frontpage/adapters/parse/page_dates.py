@@ -68,7 +68,13 @@ _OUTSIDE: Final = frozenset({"aside", "nav", "footer"})
 _LISTS: Final = re.compile(
     r"related|recommend|more-|sidebar|comment|trending|popular|latest|teaser|widget|also", re.IGNORECASE
 )
-_URL_DAY: Final = re.compile(r"/((?:19|20)\d\d)[/_-]?(0[1-9]|1[0-2]|[1-9])[/_-]?(0[1-9]|[12]\d|3[01]|[1-9])(?=[/_.-])")
+#: A whole day between separators, or of two digits each. "/2026/11/" names a month and no day, and in
+#: "/2026/11/12-reasons" the number belongs to the headline.
+_URL_DAY: Final = re.compile(
+    r"/((?:19|20)\d\d)(?:/(0?[1-9]|1[0-2])/(0?[1-9]|[12]\d|3[01])(?=/)"
+    r"|[_-](0?[1-9]|1[0-2])[_-](0?[1-9]|[12]\d|3[01])(?=[/_.-])"
+    r"|[/_-]?(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=[/_.-]))"
+)
 _URL_MONTH_NAME: Final = re.compile(
     r"/((?:19|20)\d\d)/(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/(\d{1,2})/", re.IGNORECASE
 )
@@ -103,7 +109,7 @@ def read_dates(page: Page, data: Structured, url: str, *, now: float, language: 
     marked = _Marked(page, language, lines=not precise)
     published = _best(sane, stated, marked.published, _in_address(url))
     if published is None:
-        published = _guess(page, url, now, sane)
+        published = _guess(page, now, sane)
     modified = _best(
         sane,
         _parsed([data.modified], language),
@@ -272,12 +278,13 @@ def _in_address(url: str) -> list[DateReading]:
     path = url.partition("?")[0].partition("://")[2]
     match = _URL_DAY.search(path)
     if match:
-        return [parse_date(f"{match[1]}-{int(match[2]):02d}-{int(match[3]):02d}")]
+        year, month, day = (part for part in match.groups() if part)
+        return [parse_date(f"{year}-{int(month):02d}-{int(day):02d}")]
     match = _URL_MONTH_NAME.search(path)
     return [parse_date(f"{match[3]} {match[2]} {match[1]}")] if match else []
 
 
-def _guess(page: Page, url: str, now: float, sane: Any) -> DateReading | None:
+def _guess(page: Page, now: float, sane: Any) -> DateReading | None:
     """htmldate in its careful mode, as the last resort; it knows days only."""
     import htmldate
 
@@ -287,7 +294,8 @@ def _guess(page: Page, url: str, now: float, sane: Any) -> DateReading | None:
             element.drop_tree()
     limit = datetime.fromtimestamp(now + 86_400, UTC).strftime("%Y-%m-%d")
     try:
-        found = htmldate.find_date(scope, extensive_search=False, original_date=True, url=url or None, max_date=limit)
+        # without the address, which `_in_address` has read more carefully
+        found = htmldate.find_date(scope, extensive_search=False, original_date=True, max_date=limit)
     except Exception:  # noqa: BLE001 - a heuristic over hostile markup may fail in any way; no date is an answer
         return None
     if not found:

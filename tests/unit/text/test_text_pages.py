@@ -167,9 +167,27 @@ def test_dates_come_from_the_article_and_nowhere_else(head, body, published, mod
     assert iso(reading.modified_at) == modified
 
 
-def test_the_address_gives_a_day():
-    reading = read(html(), "https://bay.test/2026/03/05/pier-opens-again")
-    assert iso(reading.published_at, day_only=reading.published_day_only) == "2026-03-05"
+@pytest.mark.parametrize(
+    ("path", "day"),
+    [
+        ("2026/03/05/pier-opens-again", "2026-03-05"),
+        ("2026/3/5/pier-opens-again", "2026-03-05"),
+        ("news/2026-03-05-pier-opens-again", "2026-03-05"),
+        ("20260305/pier-opens-again", "2026-03-05"),
+        ("2026/0305/pier-opens-again.html", "2026-03-05"),
+        ("2025/dec/05/pier-opens-again", "2025-12-05"),
+        ("2025/11/pier-opens-again", None),
+        ("2025/12/pier-opens-again", None),
+        ("2025/11/12-reasons-for-the-pier", None),
+        ("2025/11/12.html", None),
+        ("2025/pier-opens-again", None),
+        ("story/20251399/pier-opens-again", None),
+        ("2025/02/30/pier-opens-again", None),
+    ],
+)
+def test_the_address_gives_a_day_or_nothing(path, day):
+    reading = read(html(), f"https://bay.test/{path}")
+    assert iso(reading.published_at, day_only=reading.published_day_only) == day
 
 
 TEXTS = {
