@@ -1,9 +1,9 @@
 """Crashes of writer, broker and Redis under load, over and over, and how fast the standby takes over.
 
-    python -m benchmarks.crashes [--rounds 50] [--seed 0]
+    python -m benchmarks.crashes [--rounds 50] [--seed 0] [--keep FOLDER]
 
 Runs `tests/integration/speed/test_speed_crashes.py` in blocks of ten rounds, each on services of its own; a block that
-fails is shown and fails the run. Failover is from the fault of the writer that holds the lease to the first decision of
+fails is shown and fails the run. With `--keep`, blocks that a run before has passed are not run again. Failover is from the fault of the writer that holds the lease to the first decision of
 the other one that a consumer sees, real seconds. Part of `make soak`.
 """
 
@@ -47,11 +47,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", type=Path, default=None)
     options = parser.parse_args(arguments)
     found: dict[str, list[float]] = {"failovers": [], "articles": [], "changes": []}
     failed = 0
     for number, start in enumerate(range(0, options.rounds, BLOCK)):
-        measured = block(min(BLOCK, options.rounds - start), options.seed + number)
+        kept = None if options.keep is None else options.keep / f"{options.seed + number}.json"
+        if kept is not None and kept.exists():
+            measured = json.loads(kept.read_text(encoding="utf-8"))
+        else:
+            measured = block(min(BLOCK, options.rounds - start), options.seed + number)
+        if kept is not None and measured is not None:
+            kept.write_text(json.dumps(measured), encoding="utf-8")
         failed += measured is None
         for name, values in (measured or {}).items():
             found[name] += values

@@ -18,8 +18,10 @@ from frontpage.contracts.events import StoryChange
 from frontpage.contracts.story_codec import from_event
 from frontpage.contracts.tables import BRONZE
 from frontpage.contracts.topics import STORY_CHANGES
+from frontpage.domain.clustering import Clusterer
+from frontpage.domain.following import follow
 from frontpage.domain.story import Change, StoryBook
-from frontpage.errors import ServiceUnavailable, UnreadableEvent
+from frontpage.errors import UnreadableEvent
 from streaming.cluster import snapshots
 
 if TYPE_CHECKING:
@@ -31,17 +33,27 @@ log = logging.getLogger(__name__)
 DAYS: Final = 30
 #: Records that a standby reads in one go.
 _READ: Final = 500
+#: Real seconds after which a standby that failed begins anew: it may be a long read.
+ANEW: Final = 10.0
 _STANDBY: Final = "cluster-standby"
 
 #: Records of a partition of `story.changes` in order of offset, as far back as they are kept elsewhere.
 Archive = Callable[[int], Iterable[Record]]
+#: Makes the clusterer that extends a partition's book.
+Minds = Callable[[StoryBook, int], Clusterer]
 
 
 class Follower:
     """The book of a partition as the log says, and where in the log it stands."""
 
-    def __init__(self, bus: Bus, partition: int, archive: Archive | None = None) -> None:
-        self._bus, self._partition, self._archive = bus, partition, archive
+    def __init__(
+        self, bus: Bus, partition: int, archive: Archive | None = None, minds: Minds | None = None
+    ) -> None:  # fmt: skip
+        """`minds`: makes what decides over the book, so that a standby has its indexes ready as well."""
+        self._bus, self._partition, self._archive, self._minds = bus, partition, archive, minds
+        self._rest_until = float("-inf")
+        #: made by a standby; follows the book
+        self.mind: Clusterer | None = None
         self._consumer: Consumer | None = None
         self._started = False
         self.book = StoryBook()
@@ -65,20 +77,27 @@ class Follower:
         return self.book
 
     def stand_by(self) -> None:
-        """Read on a little; never raises: a standby that cannot read begins anew, at the latest when it takes over."""
+        """Read on a little; never raises: a standby that cannot begins anew, at the latest when it takes over."""
+        if time.monotonic() < self._rest_until:
+            return
         try:
             if not self._started:
                 self.catch_up()
+            if self.mind is None and self._minds is not None:
+                self.mind = self._minds(self.book, self._partition)
             if self._consumer is None:
                 place = (STORY_CHANGES.name, self._partition)
                 self._consumer = self._bus.consumer(_STANDBY, [STORY_CHANGES.name], partitions=[self._partition])
                 self._consumer.seek(place, self.offset)
             for record in self._consumer.poll(_READ, 0.0):
                 self._apply(record)
-        except ServiceUnavailable as error:
-            log.info("partition %d: standing by without the log: %s", self._partition, error)
+        except Exception as error:  # noqa: BLE001 - whatever it is: the holder of the lease is not disturbed by it
+            log.warning(
+                "partition %d: standing by without stories: %s: %s", self._partition, type(error).__name__, error
+            )
             self.close()
-            self._started, self.book, self.offset = False, StoryBook(), 0
+            self._started, self.book, self.mind, self.offset = False, StoryBook(), None, 0
+            self._rest_until = time.monotonic() + ANEW
 
     def close(self) -> None:
         """Stop following."""
@@ -103,7 +122,13 @@ class Follower:
                         "%s/%d: sequence jumps from %d to %d",
                         record.topic, self._partition, self.book.sequence, change.sequence,
                     )  # fmt: skip
+            self._take(change)
+
+    def _take(self, change: Change) -> None:
+        if self.mind is None:
             self.book.apply(change)
+        else:
+            follow(self.mind, change)
 
     def _fill(self, before: int | None) -> None:
         """What Delta has of the changes after the book's and before `before`."""
@@ -112,7 +137,7 @@ class Follower:
         began = self.book.sequence
         for change in read_changes(self._archive(self._partition)):
             if before is None or change.sequence < before:
-                self.book.apply(change)
+                self._take(change)
         log.warning("partition %d: changes %d to %d from Delta", self._partition, began, self.book.sequence)
 
 

@@ -40,7 +40,7 @@ from frontpage.errors import Fenced, ServiceUnavailable, UnreadableEvent
 from frontpage.runtime import Runtime, lake_of, run_process
 from streaming.cluster import snapshots
 from streaming.cluster.front import FrontPages
-from streaming.cluster.rebuild import Archive, Follower, archive_of
+from streaming.cluster.rebuild import Archive, Follower, Minds, archive_of
 from streaming.cluster.snapshots import Snapshots
 
 log = logging.getLogger(__name__)
@@ -63,8 +63,6 @@ _INPUT: Final = (ARTICLES.name, STORY_PROPOSALS.name, STORY_REVIEWS.name)
 
 #: The stories that stand on a front page now, each with the article that represents it.
 Front = Callable[[], Mapping[str, str]]
-#: Makes the clusterer that extends a partition's book; called once a tenure.
-Minds = Callable[[StoryBook, int], Clusterer]
 
 
 def mind(book: StoryBook, partition: int) -> Clusterer:
@@ -218,7 +216,7 @@ class Tenures:
         """Until `stop`. Losing the lease or the producer's id means standing by, not failing."""
         backoff = FIRST_BACKOFF
         while True:
-            follower = Follower(self._bus, self._partition, self._archive)
+            follower = Follower(self._bus, self._partition, self._archive, self._minds)
             if not lease.wait(stop, _from_the_second_on(follower.stand_by)):
                 follower.close()
                 return
@@ -252,8 +250,9 @@ class Tenures:
             book = follower.catch_up()
             follower.close()
             log.info("partition %d: %d stories at sequence %d", self._partition, len(book.stories), book.sequence)
+            clusterer = follower.mind or self._minds(book, self._partition)
             writer = PartitionWriter(
-                self._partition, self._minds(book, self._partition), repair_interval=self._repair_interval,
+                self._partition, clusterer, repair_interval=self._repair_interval,
                 poison=self._poison, front=self._front,
             )  # fmt: skip
             writer.remember(self._reviews())

@@ -44,6 +44,16 @@ def article(
     return ArticleEvent(card=full, signals=signals, content_hash=ids.digest(body), fetched_url=url)
 
 
+class _Nothing:
+    """Takes whatever is asked of a scorer or an index: the choices below need neither."""
+
+    def __getattr__(self, name: str) -> Any:
+        return self
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        return self
+
+
 class EventClusterer(Clusterer):
     """Joins articles whose first entity is the same, as copies when titled "Reprint"; else as the real one."""
 
@@ -66,6 +76,18 @@ class EventClusterer(Clusterer):
                 return self._take("assign", story.story_id, article, now, source, card)
         minted = ids.story_id(int(now * 1000), self.partition, self.book.sequence + 1)
         return self._take("create", minted, article, now, source, card)
+
+    def apply(self, change: Change) -> None:
+        self.book.apply(change)
+
+    def index(self, language: str) -> Any:
+        return _Nothing()
+
+    def policy(self, language: str) -> Any:
+        return _Nothing()
+
+    def _observe(self, article: ArticleSignals) -> None:
+        pass
 
     def repair(self, now: float, source: Source) -> list[Change]:
         return []

@@ -12,13 +12,15 @@ import pytest
 from deltalake import write_deltalake
 from fakes.bus import MemoryBus
 from fakes.speed import NOW, EventClusterer, article
+from fakes.stories import policy
 
 from frontpage.adapters.bus import Outgoing
 from frontpage.adapters.lake import Lake
 from frontpage.contracts.snapshots import PART, SnapshotPart, encode_parts, freeze, thaw
-from frontpage.contracts.story_codec import to_signals
+from frontpage.contracts.story_codec import article_signals, to_event, to_signals
 from frontpage.contracts.tables import BRONZE
 from frontpage.contracts.topics import ARTICLES, STORY_CHANGES, STORY_SNAPSHOTS
+from frontpage.domain.clustering import Clusterer
 from frontpage.domain.story import StoryBook
 from streaming.cluster.rebuild import Follower, archive_of, rebuild
 from streaming.cluster.store import row_of
@@ -200,6 +202,55 @@ def test_delta_fills_what_lies_between_an_old_snapshot_and_a_short_log(bus: Memo
 
 def test_without_a_table_there_is_nothing_to_read(tmp_path: Path):
     assert list(archive_of(Lake(str(tmp_path)))(0)) == []
+
+
+def test_a_standby_has_its_indexes_ready_and_decides_as_the_one_before(bus: MemoryBus):
+    """Fed by the log, its clusterer is as far as the one that decided; one made anew over the book agrees."""
+    sent = [
+        article(f"{n}", event=f"event{n % 3}", publisher=f"pub-{n}", title=f"Event{n % 3} event{n % 3}alpha report")
+        for n in range(9)
+    ]
+    lived = Clusterer(policy, StoryBook())
+    follower = Follower(bus, 0, minds=lambda book, partition: Clusterer(policy, book, partition=partition))
+    made = []
+    for number, event in enumerate(sent):
+        made += lived.decide(article_signals(event), NOW + number, ("t", 0, number), event.card)
+    made += lived.repair(NOW + 60, ("r", 0, 0))
+    for number, change in enumerate(made):
+        bus.producer().send([Outgoing(STORY_CHANGES.name, "en", to_event(change).encode(), 0)])
+        if number % 4 == 0:
+            follower.stand_by()
+    follower.catch_up()
+    assert follower.mind is not None
+    assert state(follower.book) == state(lived.book)
+    assert {change.kind for change in made} >= {"create", "assign"}
+    last = article("last", event="event1", publisher="pub-x", title="Event1 event1alpha report")
+    (one,), (other,), (third,) = (
+        mind.decide(article_signals(last), NOW + 99, ("t", 0, 99), last.card)
+        for mind in (lived, follower.mind, Clusterer(policy, rebuild(bus, 0)))
+    )
+    assert one.kind == "assign"
+    assert (one.change_id, one.story_id, one.copy_of) == (other.change_id, other.story_id, other.copy_of)
+    assert third.story_id == one.story_id
+
+
+def test_a_standby_that_fails_begins_anew_after_a_rest(bus: MemoryBus, monkeypatch: pytest.MonkeyPatch):
+    lived, calls = live(bus, 0, 3), []
+
+    def minds(book: StoryBook, partition: int) -> EventClusterer:
+        calls.append(partition)
+        if len(calls) == 1:
+            raise MemoryError
+        return EventClusterer(book, partition)
+
+    follower = Follower(bus, 0, minds=minds)
+    follower.stand_by()
+    follower.stand_by()
+    assert calls == [0], "not at once"
+    monkeypatch.setattr("streaming.cluster.rebuild.time.monotonic", lambda: 1e12)
+    follower.stand_by()
+    assert state(follower.book) == state(lived)
+    assert follower.mind is not None
 
 
 def test_a_standby_keeps_up_with_the_log_and_takes_over_from_there(bus: MemoryBus):
