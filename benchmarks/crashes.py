@@ -3,8 +3,9 @@
     python -m benchmarks.crashes [--rounds 50] [--seed 0] [--keep FOLDER]
 
 Runs `tests/integration/speed/test_speed_crashes.py` in blocks of ten rounds, each on services of its own; a block that
-fails is shown and fails the run. With `--keep`, blocks that a run before has passed are not run again. Failover is from the fault of the writer that holds the lease to the first decision of
-the other one that a consumer sees, real seconds. Part of `make soak`.
+fails is shown and fails the run. With `--keep`, blocks that a run before has passed are not run again. Failover is from
+the fault of the writer that holds the lease to the first decision of the other one that a consumer sees, real seconds.
+Part of `make soak`.
 """
 
 from __future__ import annotations
