@@ -59,7 +59,7 @@ class Follower:
         self.book = StoryBook()
         #: next offset of `story.changes` to apply
         self.offset = 0
-        #: sequence and real time of the snapshot begun with
+        #: sequence and real time of the snapshot begun with; without one, 0 and when the log begins
         self.snapshot: tuple[int, float] = (0, time.time())
 
     def catch_up(self) -> StoryBook:
@@ -113,6 +113,8 @@ class Follower:
         self._started = True
 
     def _apply(self, record: Record) -> None:
+        if not self.book.sequence:
+            self.snapshot = (0, record.timestamp)
         self.offset = record.offset + 1
         for change in read_changes([record]):
             if change.sequence > self.book.sequence + 1:

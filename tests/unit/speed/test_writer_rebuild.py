@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import datetime as dt
 import threading
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -123,6 +124,16 @@ def test_a_start_reads_no_more_of_the_log_than_the_snapshot_leaves(bus: MemoryBu
     forget_changes(bus, 10)
     assert state(rebuild(bus, 0)) == state(lived)
     assert live(bus, 12, 1).sequence == lived.sequence + 2, "the next tenure goes on"
+
+
+def test_a_quiet_partition_is_saved_once_a_day_however_often_its_writer_starts(bus: MemoryBus, monkeypatch):
+    live(bus, 0, 2)
+    assert bus.records(STORY_SNAPSHOTS.name) == []
+    began = time.time()
+    monkeypatch.setattr("streaming.cluster.snapshots.time.time", lambda: began + 86_401)
+    live(bus, 2, 2)
+    live(bus, 4, 2)
+    assert len(bus.records(STORY_SNAPSHOTS.name)) == 1
 
 
 @pytest.mark.parametrize("harm", ["broken off", "damaged", "of another kind"])
