@@ -22,6 +22,7 @@ from frontpage.adapters.parse.readings import FeedEntry, FeedMeta, FeedReading
 from frontpage.adapters.parse.sniff import sniff
 from frontpage.adapters.parse.twins import join_twins
 from frontpage.adapters.parse.xml_repair import repair
+from frontpage.domain.bylines import people
 from frontpage.domain.dates import DateReading, not_in_future, parse_date
 from frontpage.domain.text import clip, from_markup, plain
 from frontpage.domain.urls import clean_link
@@ -281,8 +282,7 @@ def _authors(raw: Any) -> list[str]:
     names = [author.get("name") for author in raw.get("authors", []) if isinstance(author, dict)]
     if not any(names):
         names = [(raw.get("author_detail") or {}).get("name") or _text(raw, "author")]
-    clean = (clip(from_markup(str(name)), 120) for name in names if name)
-    return list(dict.fromkeys(name for name in clean if name and "@" not in name))[:_LIST_LIMIT]
+    return people(str(name) for name in names if name)[:_LIST_LIMIT]
 
 
 def _categories(raw: Any) -> list[str]:

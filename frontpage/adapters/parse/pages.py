@@ -20,6 +20,7 @@ from frontpage.adapters.parse.page_kinds import is_paywalled, page_kind
 from frontpage.adapters.parse.page_title import page_title
 from frontpage.adapters.parse.readings import PageReading
 from frontpage.adapters.parse.structured import Structured, read_structured
+from frontpage.domain.bylines import people
 from frontpage.domain.canonical import identify
 from frontpage.domain.languages import direction, primary_subtag
 from frontpage.domain.licence import clip as clip_snippet
@@ -145,10 +146,6 @@ def _keywords(page: Page, data: Structured) -> list[str]:
     return [clip(tag, 80) for tag in dict.fromkeys(tags) if 1 < len(tag) <= 200][:30]
 
 
-_BY: Final = re.compile(r"^(?:by|von|par|por|di|door|av|af|автор|بقلم)[\s:]+", re.IGNORECASE)
-_AND: Final = re.compile(r"\s*(?:,|;|\band\b|\bund\b|\bet\b|&)\s*")
-
-
 _AUTHOR_META: Final = (
     "author",
     "article:author",
@@ -167,16 +164,7 @@ def _authors(page: Page, data: Structured) -> list[str]:
     if not names:
         marked = page.root.xpath("//*[@itemprop='author' or @rel='author']")[:5]
         names = [plain(element.text_content()) for element in marked]
-    clean: list[str] = []
-    for name in names:
-        text = _BY.sub("", from_markup(name)).strip(" ,;|")
-        parts = _AND.split(text) if len(text) > 30 else [text]
-        clean += [part.strip() for part in parts if _is_author(part)]
-    return list(dict.fromkeys(clean))[:_AUTHORS]
-
-
-def _is_author(name: str) -> bool:
-    return 2 < len(name.strip()) <= 80 and "://" not in name and "@" not in name and not name.strip().isdigit()
+    return people(names)[:_AUTHORS]
 
 
 #: Pictures that stand in for one: loaders, spacers, counting pixels.
