@@ -215,9 +215,12 @@ class _Marked:
         ):
             if place > _ELEMENTS:
                 break
-            if len(element) > 12 or _longer(element, 400):
+            if len(element) > 12:
                 continue
-            text = plain(element.text_content())
+            raw = _short_text(element, 400)
+            if not _DIGIT.search(raw):
+                continue
+            text = plain(raw)
             if not 6 <= len(text) <= 200 or not any(c.isdigit() for c in text) or _outside(element, scope):
                 continue
             update, publish = _UPDATE_WORDS.search(text), _PUBLISH_WORDS.search(text)
@@ -238,17 +241,22 @@ class _Marked:
             target.append(found)
 
 
-def _longer(element: Any, limit: int) -> bool:
-    """Whether an element has more text than that, blanks not counted; looks no further than needed.
+#: What `str.isdigit` holds for in the scripts that we read, and references that may stand for one.
+_DIGIT: Final = re.compile("[\\d\u00b2\u00b3\u00b9\u2070-\u2089\u2460-\u249b\u24ea-\u24ff\u2776-\u2793\u1369-\u1371&]")
+
+
+def _short_text(element: Any, limit: int) -> str:
+    """An element's text; "" when it is longer than that, blanks not counted, and looks no further than needed.
 
     A page's outer elements hold all of its text, each again.
     """
-    size = 0
+    size, parts = 0, []
     for part in element.itertext():
         size += len(part.strip())
         if size > limit:
-            return True
-    return False
+            return ""
+        parts.append(part)
+    return "".join(parts)
 
 
 _SPLIT: Final = re.compile(r"\s+[|·•–—]\s+|\s{2,}|;")
