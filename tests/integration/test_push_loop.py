@@ -259,7 +259,8 @@ async def test_leases_are_renewed_before_their_end_and_a_feed_that_is_gone_leave
     assert loop.clock.now() < first.lease_until - 3 * 3_600, "a third of 12 hours is left"
     assert await loop.subscriber.turn() == 1
     await until(lambda: loop.rows.of_feed(first.feed_id).lease_until > first.lease_until)
-    await until(lambda: next(iter(loop.hub.followers.values())).until > first.lease_until)
+    # the hub counts from when it has our answer: its first lease ends a little later than we think
+    await until(lambda: next(iter(loop.hub.followers.values())).until > first.lease_until + 3_600)
     renewed = loop.rows.of_feed(first.feed_id)
     assert (renewed.id, renewed.tries) == (first.id, 0)
     loop.feeds.remove(first.feed_id)
