@@ -30,8 +30,10 @@ FEWEST: Final = 40
 #: Reporting words per 100 from which on a text reports. Measured: half the wrong flags, no right one lost.
 SAID_MOST: Final = 1.0
 _SAID: Final = FEATURES.index("said")
+#: Of the signals of a headline, those that argue: it speaks in person, demands, judges, commands or asks why.
+_TITLE: Final = tuple(name for name in FEATURES if name.startswith("title_"))
 _ARGUING: Final = tuple(
-    FEATURES.index(f"title_{name}") for name in ("first", "ought", "stance", "opens", "asks", "question")
+    _TITLE.index(f"title_{name}") for name in ("first", "ought", "stance", "opens", "asks", "question")
 )
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
@@ -72,10 +74,10 @@ def argues(title: str, text: str, language: str, model: StyleModel) -> bool:
     Besides the model's own threshold, its headline must argue and nearly nobody may be reported to say anything: a
     report called an opinion is hidden from news, an opinion called news only stands among others.
     """
-    if language not in model.usual:
+    if language not in model.usual or not _headline_argues(title, CUES[language]):
         return False
     signals = signals_of(title, text, language)
-    if signals is None or signals[_SAID] >= SAID_MOST or not any(signals[at] for at in _ARGUING):
+    if signals is None or signals[_SAID] >= SAID_MOST:
         return False
     probability = model.probability(signals, language)
     return probability is not None and probability >= model.threshold
@@ -113,6 +115,11 @@ def signals_of(title: str, text: str, language: str) -> tuple[float, ...] | None
         *_title(title.replace("’", "'"), cues),
         float(_ABOUT.search(text[-TAIL:]) is not None),
     )
+
+
+def _headline_argues(title: str, cues: Cues) -> bool:
+    marks = _title(title.replace("’", "'"), cues)
+    return any(marks[at] for at in _ARGUING)
 
 
 def _title(title: str, cues: Cues) -> tuple[float, ...]:

@@ -96,7 +96,7 @@ def _cut_once(title: str, known: set[str]) -> str:
 
 
 def _site_in(part: str, known: set[str], *, bar: bool) -> str:
-    """What of a last part is the site ("City Wire", "City Wire, 3.01.2026", "City Wire | Sport"), empty if it is none."""
+    """What of a last part is the site ("City Wire", "City Wire, 3.01.2026", "City Wire | Sport"), empty if none is."""
     name = _DATED.sub("", part)
     if _key(name) in known:
         return name

@@ -13,7 +13,7 @@ from frontpage.adapters.parse.kind_model import opinion_model
 from frontpage.adapters.parse.readings import Kind
 from frontpage.adapters.parse.structured import Structured, describes_other
 from frontpage.domain.kind_cues import argues
-from frontpage.domain.kind_forms import checks_a_claim, is_gated, is_live_blog
+from frontpage.domain.kind_forms import GATED_MOST, checks_a_claim, is_gated, is_live_blog
 from frontpage.domain.page_kind import kind_of
 
 #: Types by which a publisher says that a piece is a report, whatever its style.
@@ -68,6 +68,8 @@ def is_paywalled(page: Page, data: Structured, text: str) -> bool:
     stated = page.first("isaccessibleforfree").lower()
     if stated:
         return stated == "false"
+    if len(text) >= GATED_MOST:
+        return False  # said here, too, because a page's words cost more than the question
     return is_gated(text, page.root.text_content()) and _offers_the_rest(page.root, text)
 
 
@@ -75,7 +77,7 @@ def _offers_the_rest(root: Any, text: str) -> bool:
     """Whether the sentence is in sight: many templates carry it hidden on free pages."""
     for element in root.iter("p", "div", "section", "span", "a", "button", "strong", "h2", "h3", "h4"):
         said = element.text_content()
-        if len(said) <= _SENTENCES and is_gated(text, said):
+        if 0 < len(said) <= _SENTENCES and is_gated(text, said):
             return not any(_hidden(one) for one in (element, *element.iterancestors()))
     return False
 
