@@ -1,6 +1,6 @@
-"""Holding a lease: wait for it as a standby, renew it every 2 real seconds, and say at once when it is lost.
+"""Holding a lease: wait for it as a standby, renew it every 1.5 real seconds, and say at once when it is lost.
 
-The lease itself (Lua, 7 s, fencing numbers) is `redis_store.Lease`. It only decides who tries; who may write is
+The lease itself (Lua, 6 s, fencing numbers) is `redis_store.Lease`. It only decides who tries; who may write is
 decided by Kafka: the holder opens the transactional producer of its name, which fences every earlier one.
 """
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Real seconds. Three renewals fit into a lease of 7 s, so one lost packet does not cost it; and 7 s leave a standby
+#: Real seconds. Three renewals fit into a lease of 6 s, so one lost packet does not cost it; and 6 s leave a standby
 #: time to open its producer and read the end of the log before 10 s have passed (design).
-RENEW_EVERY: Final = 2.0
+RENEW_EVERY: Final = 1.5
 #: A standby asks this often: failover takes at most the lease and this.
 ASK_EVERY: Final = 0.5
 #: Stop using a lease this long after the last renewal that succeeded: a second before the server forgets it.
-SAFE_FOR: Final = 6.0
+SAFE_FOR: Final = 5.0
 
 
 class HeldLease:

@@ -66,7 +66,7 @@ return 0
 
 
 class Lease:
-    """The right to be the only one of `name`, for 7 real seconds after each `acquire` or `renew`.
+    """The right to be the only one of `name`, for 6 real seconds after each `acquire` or `renew`.
 
     `fence` is a number that grows with every new holder. The lease alone does not make its holder the only writer (a
     paused process may wake up late): the transactional id does, and writes that bypass Kafka carry `fence`.
@@ -76,7 +76,7 @@ class Lease:
         self._store = store
         self._keys = (LEASE.key(name=name), FENCE.key(name=name))
         self._holder = holder
-        self._ttl = LEASE.ttl or 7
+        self._ttl = LEASE.ttl or 6
         self.fence: int | None = None
 
     def acquire(self) -> bool:
@@ -87,7 +87,7 @@ class Lease:
         return self.fence is not None
 
     def renew(self) -> bool:
-        """Keep it for another 7 s; False when it was lost (then stop writing). Call every 2 s or so."""
+        """Keep it for another 6 s; False when it was lost (then stop writing). Call every 2 s or so."""
         if self.fence is None:
             return False
         with store_errors():

@@ -61,7 +61,7 @@ PUBLISHER: Final = View("publisher:{publisher}", "string", None, "feeds import",
 PUBLISHERS: Final = View("publishers", "set", None, "feeds import", "all publisher ids")
 ROBOTS: Final = View("robots:{host}", "string", 86_400, "fetch tier", "robots.txt body and status")
 BUDGET: Final = View("budget:{domain}", "hash", 600, "fetch tier", "token bucket and open connections")
-LEASE: Final = View("lease:{name}", "string", 7, "holder", "holder's fencing token")
+LEASE: Final = View("lease:{name}", "string", 6, "holder", "holder's fencing token")
 FENCE: Final = View("fence:{name}", "string", None, "holder", "last fencing number given out")
 PROFILE_SLOW: Final = View(
     "profile:slow:{reader}", "string", 90 * 86_400, "batch publish", "SlowProfile JSON with watermark"

@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 
 #: Real days that Delta is read back: no story is known to run for longer with an article every two days.
 DAYS: Final = 30
+#: Beyond every offset: `Bus.read` stops at the committed end.
+_THE_END: Final = 1 << 62
 #: Records that a standby reads in one go.
 _READ: Final = 500
 #: Real seconds after which a standby that failed begins anew: it may be a long read.
@@ -64,16 +66,17 @@ class Follower:
 
     def catch_up(self) -> StoryBook:
         """Read to the committed end; raises ServiceUnavailable. The book is the caller's from now on."""
-        end = self._bus.end_offsets(STORY_CHANGES.name).get(self._partition, 0)
         if not self._started:
             self._start()
         read, start = False, self.offset
-        for record in self._bus.read(STORY_CHANGES.name, self._partition, start, end):
+        for record in self._bus.read(STORY_CHANGES.name, self._partition, start, _THE_END):
             read = True
             self._apply(record)
-        if not read and end - start > 1:  # one offset is a transaction's marker; so many more have left the log
-            self._fill(None)
-        self.offset = max(self.offset, end)
+        if not read and self.mind is None:
+            end = self._bus.end_offsets(STORY_CHANGES.name).get(self._partition, 0)
+            if end - start > 1:  # one offset is a transaction's marker; so many more have left the log
+                self._fill(None)
+            self.offset = max(start, end)
         return self.book
 
     def stand_by(self) -> None:

@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from frontpage.adapters.bus import Bus, Outgoing, Record
+from frontpage.adapters.bus import Bus, Consumer, Outgoing, Record
 from frontpage.adapters.clock import Clock
 from frontpage.adapters.lease import HeldLease
 from frontpage.adapters.loop import FIRST_BACKOFF, LONGEST_BACKOFF, dead_letter
@@ -255,11 +255,11 @@ class Tenures:
                 self._partition, clusterer, repair_interval=self._repair_interval,
                 poison=self._poison, front=self._front,
             )  # fmt: skip
-            writer.remember(self._reviews())
             saved = Snapshots(self._partition, book, *follower.snapshot, every=self._snapshot_every)
             consumer = self._bus.consumer(GROUP, _INPUT, partitions=[self._partition])
             rested_at = 0.0
             try:
+                writer.remember(self._reviews(consumer))
                 while not stop.is_set():
                     records = consumer.poll(BATCH, POLL)
                     now = self._clock.now()
@@ -286,12 +286,10 @@ class Tenures:
         finally:
             producer.close()
 
-    def _reviews(self) -> Iterable[Record]:
-        """The reviews that earlier tenures have dealt with; the consumer hands out those after them."""
-        if not self._bus.end_offsets(STORY_REVIEWS.name).get(self._partition, 0):
-            return []
-        done = self._bus.committed(GROUP, STORY_REVIEWS.name).get(self._partition, 0)
-        return self._bus.read(STORY_REVIEWS.name, self._partition, 0, done)
+    def _reviews(self, consumer: Consumer) -> Iterable[Record]:
+        """The reviews that earlier tenures have dealt with; `consumer` hands out those after them."""
+        done = consumer.position((STORY_REVIEWS.name, self._partition))
+        return self._bus.read(STORY_REVIEWS.name, self._partition, 0, done) if done else []
 
     def _end(self) -> int:
         return self._bus.end_offsets(STORY_CHANGES.name).get(self._partition, 0)

@@ -130,4 +130,5 @@ def test_nobody_waits_for_a_refresh_and_a_broken_origin_is_not_seen(edge):
 def test_operations_addresses_and_writes_stay_inside(edge):
     base, _ = edge
     assert httpx.get(base + "/metrics").status_code == 404
+    assert httpx.get(base + "/operations/merges").status_code == 404
     assert httpx.post(base + "/v1/top").status_code == 403
