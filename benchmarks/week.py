@@ -65,6 +65,9 @@ ASKED_FOR = 30
 #: Virtual seconds between looks of the poller, the subscriber and the auditor at their queues: the product looks more
 #: often, which costs a simulation more than polling does. The first adds a second to the mean delay.
 LOOK, LOOK_AT_HUBS, LOOK_AT_AUDIT = 2.0, 60.0, 20.0
+#: These answer nothing, or ask for longer waits, while more is published than their feed shows at once: what falls out of
+#: it meanwhile is counted apart.
+REFUSING = ("overload", "wrong-max-age")
 #: What is published so shortly before the end may still be found: the longest wait is a day, and a tenth of it.
 LONGEST = 1.1 * DAY
 #: Feeds of the audit, at most: it is compared with the truth.
@@ -158,7 +161,7 @@ class Week:
         """The week in numbers: seconds, shares, counts."""
         figures: dict[str, float] = {}
         truth: dict[str, list[float]] = defaultdict(list)
-        lost = published = by_hub = of_hubs = 0
+        lost = refused = published = by_hub = of_hubs = 0
         for tier in ("busy", "main", "tail"):
             delays: list[float] = []
             total: Counter[str] = Counter()
@@ -173,7 +176,8 @@ class Week:
                         continue
                     published += 1
                     seen = self.ledger.seen.get(feed.address(item))
-                    lost += seen is None
+                    refused += seen is None and feed.quirk in REFUSING
+                    lost += seen is None and feed.quirk not in REFUSING
                     if seen is not None:
                         delays.append(seen[0] - item.at)
                         truth[id].append(delays[-1])
@@ -210,6 +214,7 @@ class Week:
             "waste_share": 1 - total["fruitful"] / max(1, polls),
             "error_share": (total["error"] + total["refused"]) / max(1, polls),
             "lost_share": lost / max(1, published),
+            "lost_to_refusals_share": refused / max(1, published),
             "pushed_share": by_hub / max(1, of_hubs),
             "forged_taken": self.hub.forged_taken,
             "audit_looks": self.ledger.looks,
