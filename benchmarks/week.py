@@ -65,8 +65,8 @@ ASKED_FOR = 30
 #: Virtual seconds between looks of the poller, the subscriber and the auditor at their queues: the product looks more
 #: often, which costs a simulation more than polling does. The first adds a second to the mean delay.
 LOOK, LOOK_AT_HUBS, LOOK_AT_AUDIT = 2.0, 60.0, 20.0
-#: These answer nothing, or ask for longer waits, while more is published than their feed shows at once: what falls out of
-#: it meanwhile is counted apart.
+#: These answer nothing, or ask for longer waits, while more is published than their feed shows at once: what falls out
+#: of it meanwhile is counted apart.
 REFUSING = ("overload", "wrong-max-age")
 #: What is published so shortly before the end may still be found: the longest wait is a day, and a tenth of it.
 LONGEST = 1.1 * DAY
