@@ -97,7 +97,7 @@ def seed(store: redis.Redis, count: int, now: float) -> float:
         url = world.address(feed)
         known, items = remembered(feed) if place < POLLED else dummy
         # what the feed listed before: 200 are remembered of one that has published for weeks
-        older = tuple(f"{digest(f'{feed}/{n}', 16)}:{digest(f'{feed}.{n}', 8)}" for n in range(feed % 176))
+        older = tuple(f"{feed:08x}{n:08x}:{n:08x}" for n in range(feed % 176))
         state = FeedState(
             next_at=now - 3_600 + place / count, etag=world.tag_of(feed, 0),
             last_modified="Mon, 21 Sep 2026 13:58:20 GMT", fingerprint=digest(str(feed), 16), body_at=now - 3_600,

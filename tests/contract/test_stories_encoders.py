@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from fakes.encoder import HashEncoder
 
-from frontpage.adapters.encoder import EncoderSet, MiniLmEncoder, UseEncoder
+from frontpage.adapters.encoder import EncoderSet, MiniLmEncoder, UseEncoder, keep_to_one_thread
 from frontpage.errors import ConfigurationError
 
 TEXTS = ["Ferry sinks off Port Sela", "A ferry went down near Port Sela", "Parliament passes the budget", ""]
@@ -50,3 +53,29 @@ def test_each_language_has_its_encoder():
     assert isinstance(encoders.for_language("und"), UseEncoder)
     with pytest.raises(ConfigurationError, match="unknown encoder"):
         EncoderSet.from_names("minilm", "nothing")
+
+
+@pytest.fixture
+def torch_threads() -> Iterator[None]:
+    """Gives torch back the threads that it had."""
+    import torch
+
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("torch_threads")
+def test_one_call_keeps_the_libraries_to_one_thread_in_every_thread_of_ours():
+    import torch
+    from threadpoolctl import threadpool_info
+
+    MiniLmEncoder().encode(["warm"])
+    torch.set_num_threads(2)
+    keep_to_one_thread()
+    found: list[int] = []
+    worker = threading.Thread(target=lambda: found.append(torch.get_num_threads()))
+    worker.start()
+    worker.join(30)
+    assert found == [1], "features are computed in a thread of their own"
+    assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} == {1}
