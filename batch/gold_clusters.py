@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 TOP: Final = 10
 #: Seconds; the health of repair is that of the last day.
 DAY: Final = 86_400.0
+#: Days whose churn is computed anew, and real days of records that are read for it: an article that an absorbed story
+#: held joined it within its life of a few days.
+CHURN, LOOKED = 7, 14
 _REPAIRS: Final = ("merge", "split", "move")
 
 
@@ -78,10 +81,10 @@ def cluster_health(spark: SparkSession, lake: Lake, now: float) -> int:
 
 
 def id_churn(spark: SparkSession, lake: Lake, now: float) -> int:
-    """Bring `gold/id_churn` up to date with all changes that bronze has; rows."""
+    """Bring the last `CHURN` days of `gold/id_churn` up to date; rows. The days before them stay as they are."""
     from pyspark.sql import functions as F
 
-    changes = _changes(spark, lake).withColumn("day", F.to_date(F.timestamp_seconds("at")))
+    changes = _changes(spark, lake, LOOKED).withColumn("day", F.to_date(F.timestamp_seconds("at")))
     absorbed = F.col("kind") == "merge"
     split = F.col("kind") == "split"
     carried = F.when(F.col("kind").isin("move", "split"), F.size("moved")).otherwise(0)
@@ -110,7 +113,13 @@ def id_churn(spark: SparkSession, lake: Lake, now: float) -> int:
         .groupBy("language", "day")
         .agg(F.countDistinct("article_id").alias("_renamed"))
     )
-    rows = by_day.join(alive, ["language", "day"]).join(renamed, ["language", "day"], "left").na.fill(0, ["_renamed"])
+    since = F.to_date(F.timestamp_seconds(F.lit(now - CHURN * DAY)))
+    rows = (
+        by_day.where(F.col("day") >= since)
+        .join(alive, ["language", "day"])
+        .join(renamed, ["language", "day"], "left")
+        .na.fill(0, ["_renamed"])
+    )
     found = rows.select(
         *[name for name in ID_CHURN.column_names() if name not in ("id_churn", "article_churn", "at")],
         ((F.col("merged") + F.col("split")) / F.col("alive")).alias("id_churn"),
@@ -175,14 +184,15 @@ def rated_scores(spark: SparkSession, lake: Lake) -> list[tuple[float, bool]]:
     return found
 
 
-def _changes(spark: SparkSession, lake: Lake) -> DataFrame:
-    """Readable story changes with the few fields that reports need."""
+def _changes(spark: SparkSession, lake: Lake, days: int | None = None) -> DataFrame:
+    """Readable story changes of the last real `days` (or all) with the few fields that reports need."""
     from pyspark.sql import functions as F
 
     value = F.col("value").cast("string")
+    recent = F.lit(True) if days is None else F.col("day") >= F.date_sub(F.current_date(), days)
     return (
         lakes.read(spark, lake, BRONZE["story_changes"][0])
-        .where(F.col("cause").isNull())
+        .where(F.col("cause").isNull() & recent)
         .select(
             *[
                 F.get_json_object(value, f"$.{name}").alias(name)
