@@ -119,15 +119,17 @@ def _names(text: str, language: str, gazetteer: Gazetteer) -> list[tuple[str, bo
     found: list[tuple[str, bool]] = []
     place = 0
     while place < len(tokens):
-        linked = _place_at(tokens, place, gazetteer, capitals)
+        if capitals and not tokens[place][0][:1].isupper():
+            place += 1  # four words in five begin nothing
+            continue
+        linked = _place_at(tokens, place, gazetteer)
+        run = _run_at(text, tokens, place) if capitals else 0
         if linked:
             length, entry = linked
-            run = _run_at(text, tokens, place) if capitals else 0
             if run <= length:
                 found.append((entry.label, True))
                 place += length
                 continue
-        run = _run_at(text, tokens, place) if capitals else 0
         if run:
             name = _run_name(text, tokens, place, run, language)
             if name:
@@ -138,11 +140,7 @@ def _names(text: str, language: str, gazetteer: Gazetteer) -> list[tuple[str, bo
     return found
 
 
-def _place_at(
-    tokens: list[tuple[str, int, int]], start: int, gazetteer: Gazetteer, capitals: bool
-) -> tuple[int, Place] | None:
-    if capitals and not tokens[start][0][:1].isupper():
-        return None
+def _place_at(tokens: list[tuple[str, int, int]], start: int, gazetteer: Gazetteer) -> tuple[int, Place] | None:
     for length in range(min(gazetteer.longest, len(tokens) - start), 0, -1):
         name = " ".join(token for token, _, _ in tokens[start : start + length])
         entry = gazetteer.places.get(name.removesuffix("'s").removesuffix("’s").casefold())
@@ -180,8 +178,9 @@ def _run_at(text: str, tokens: list[tuple[str, int, int]], start: int) -> int:
 
 def _run_name(text: str, tokens: list[tuple[str, int, int]], start: int, length: int, language: str) -> str | None:
     run = [token.removesuffix("'s").removesuffix("’s") for token, _, _ in tokens[start : start + length]]
-    before = text[: tokens[start][1]]
-    opens = not before.strip() or bool(_SENTENCE_END.search(before[-4:]))
+    begin = tokens[start][1]
+    before = text[max(0, begin - 4) : begin]
+    opens = (not start and not text[:begin].strip()) or bool(_SENTENCE_END.search(before))
     while run and run[0].casefold() in _COMMON:
         run = run[1:]
         opens = False
