@@ -271,4 +271,7 @@ class StoryBook:
 
     def _repaired(self, story: Story, change: Change, others: list[str]) -> None:
         story.updated_at = story.repaired_at = change.at
-        story.history.append({"kind": change.kind, "at": change.at, "change": change.change_id, "stories": others})
+        why = {"why": change.evidence["why"]} if "why" in change.evidence else {}
+        story.history.append(
+            {"kind": change.kind, "at": change.at, "change": change.change_id, "stories": others, **why}
+        )

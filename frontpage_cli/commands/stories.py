@@ -64,7 +64,7 @@ def explain(story_id: StoryId, json_output: Json = False) -> None:
         if member["evidence"]:
             typer.echo("    " + ", ".join(f"{name} {value}" for name, value in member["evidence"].items()))
     for entry in history:
-        typer.echo(f"  {entry['at']}  {entry.get('kind')}  {entry.get('stories', '')}")
+        typer.echo(f"  {entry['at']}  {entry.get('kind')}  {entry.get('stories', '')}  {entry.get('why', '')}".rstrip())
     for place in places:
         parts = ", ".join(f"{name} {value:.2f}" for name, value in place["parts"].items())
         typer.echo(f"  {place['edition']}/{place['section']} rank {place['rank']}: {place['reason']} ({parts})")

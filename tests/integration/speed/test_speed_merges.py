@@ -27,6 +27,7 @@ from frontpage.adapters.redis_store import open_redis
 from frontpage.contracts.events import StoryChange
 from frontpage.contracts.review_events import StoryReview
 from frontpage.contracts.topics import ARTICLES, STORY_CHANGES, STORY_REVIEWS
+from frontpage.contracts.views import STORY, StoryRow
 from frontpage.domain.clustering import Clusterer, Policy
 from frontpage.domain.story import StoryBook
 from frontpage.errors import NotFound, UnreadableInput
@@ -138,6 +139,8 @@ def test_it_is_held_listed_and_carried_out_once_when_accepted(system: System):
     merge = system.changes()[-1]
     assert merge.evidence == {"why": "accepted by a person", "review": held["merge_id"]}
     assert {merge.story_id, *merge.absorbed} == {side["story_id"] for side in held["stories"]}
+    row = StoryRow.model_validate_json(system.store.get(STORY.key(story=merge.story_id)))
+    assert row.history[-1]["why"] == "accepted by a person"
     assert system.tenure() == []
     assert listed() == []
     assert [event.kind for event in system.reviews()] == ["held", "accepted", "accepted"]
