@@ -8,8 +8,8 @@ their own on the same processors, so that polls a second are a lower bound. Ever
 checks, robots.txt, budgets in Redis, validators, records on `items.raw` and `polls`, rows stored by compare-and-set.
 
 total_cpu_ms is the whole process's processor time a poll, all threads. http_cpu_ms is what the HTTP client library
-needs for the same requests by itself: a bare loop over the same addresses with the same headers, connections and
-concurrency, measured in the same run. xml_cpu_ms is what the feed library needs by itself for the documents that it is
+needs for the same requests by itself: a bare loop over the same addresses with the same headers, connections and pace,
+measured in the same run. xml_cpu_ms is what the feed library needs by itself for the documents that it is
 given: the 200s without their known items (feedparser_whole_ms: for one whole document). own_cpu_ms is all the rest,
 Redis and Kafka clients included. Memory is the process's peak, in MiB; row_bytes the mean length of a feed's row.
 """
@@ -59,7 +59,7 @@ from frontpage.contracts.views import FEED, PUBLISHER, PUBLISHERS, ROBOTS, Publi
 from frontpage.domain.ids import digest, feed_id
 from frontpage.domain.schedule import Entry, FeedState, Policy
 from frontpage.settings import Settings
-from streaming.ingest.poller import Poller, rest_collector
+from streaming.ingest.poller import CLAIMED_AT_ONCE, Poller, rest_collector
 from streaming.ingest.polling import Polling
 from streaming.ingest.publishers import PublisherBook
 
@@ -174,25 +174,28 @@ async def sustained(store: redis.Redis, bus: KafkaBus, port: int, seconds: float
     }, polling  # fmt: skip
 
 
-async def bare(port: int, asked: list[tuple[str, dict[str, str]]]) -> float:
-    """Processor milliseconds a request of the HTTP client alone, over the same requests in the same way."""
+async def bare(port: int, asked: list[tuple[str, dict[str, str]]], rate: float) -> float:
+    """Processor milliseconds a request of the HTTP client alone, over the same requests at the same pace."""
     tier = FetchTier(
         Gate(ResolverMap("127.0.0.1", port)), NoBudget(), SystemClock(), contact="bench@example.com", robots=False
     )
-    session: ClientSession = tier._session
+    session: ClientSession = tier._session  # the very settings whose cost is measured
     # one a host: the poller comes back to a host when its connection is closed, and this loop would be too early
     first = {urlsplit(url).hostname: (url, headers) for url, headers in reversed(asked)}
-    waiting = iter(first.values())
+    wanted = list(first.values())
 
-    async def work() -> None:
-        for url, headers in waiting:
-            async with session.get(url, headers=headers, allow_redirects=False) as response:
-                await response.read()
+    async def ask(url: str, headers: dict[str, str]) -> None:
+        async with session.get(url, headers=headers, allow_redirects=False) as response:
+            await response.read()
 
     async with tier:
-        began = time.process_time()
-        await asyncio.gather(*(work() for _ in range(128)))
-        return 1e3 * (time.process_time() - began) / len(first)
+        began, cpu = time.perf_counter(), time.process_time()
+        running: list[asyncio.Task[None]] = []
+        for start in range(0, len(wanted), CLAIMED_AT_ONCE):
+            await asyncio.sleep(began + start / rate - time.perf_counter())
+            running += [asyncio.create_task(ask(*one)) for one in wanted[start : start + CLAIMED_AT_ONCE]]
+        await asyncio.gather(*running)
+        return 1e3 * (time.process_time() - cpu) / len(wanted)
 
 
 def library_parse() -> tuple[float, float]:
@@ -240,7 +243,7 @@ def main() -> int:
         used: Any = store.info("memory")
         figures, polling = asyncio.run(sustained(store, KafkaBus(f"127.0.0.1:{ports[1]}"), ports[3], options.seconds))
         figures["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
-        figures["http_cpu_ms"] = asyncio.run(bare(ports[3], polling.asked))
+        figures["http_cpu_ms"] = asyncio.run(bare(ports[3], polling.asked, figures["polls_s"]))
     given, figures["feedparser_whole_ms"] = library_parse()
     figures["xml_cpu_ms"] = given * (1 - figures["not_modified_share"])
     figures |= {
