@@ -27,8 +27,10 @@ KEPT: Final = 5_000
 #: Verdicts kept, some 250 bytes each: 200,000 feeds are asked about again and again, and their 50,000 files would not
 #: fit in memory.
 VERDICTS: Final = 200_000
-#: How long this process trusts its own copy, and how long a failure is remembered (real seconds).
+#: How long this process trusts its own copy when the shared one does not say how old it is (else until a day after the
+#: file was fetched, RFC 9309, 2.4), and how long a failure is remembered (real seconds).
 KEPT_FOR: Final = 600.0
+DAY: Final = 86_400.0
 FAILED_FOR: Final = 120
 
 #: Fetches `origin + /robots.txt`; gives status and body, raises FetchError.
@@ -90,13 +92,14 @@ class RobotsCache:
                 cause = error.cause if wait is not None else "robots-unreachable"
                 rules = FetchFailed(f"robots.txt of {origin}: {error}", cause=cause, retry_after=wait)
                 return self._keep(origin, rules, 0.0 if wait is not None else FAILED_FOR)
-            stored = (status, body)
+            stored = (status, body, time.time())
             await asyncio.to_thread(self._write, origin, status, body)
-        status, body = stored
+        status, body, fetched_at = stored
         if status >= 500 or status == 429:
             rules = FetchFailed(f"robots.txt of {origin} answers {status}", cause="robots-unreachable", status=status)
             return self._keep(origin, rules, FAILED_FOR)
-        return self._keep(origin, read_robots(body, status=status), KEPT_FOR)
+        left = KEPT_FOR if fetched_at is None else min(DAY, fetched_at + DAY - time.time())
+        return self._keep(origin, read_robots(body, status=status), left)
 
     def _keep(
         self, origin: str, rules: RobotsRules | FetchFailed, seconds: float
@@ -107,8 +110,11 @@ class RobotsCache:
             self._known.popitem(last=False)
         return kept
 
-    async def _stored(self, origin: str) -> tuple[int, bytes] | None:
-        """The shared copy. What is asked for in one turn of the event loop is one round trip."""
+    async def _stored(self, origin: str) -> tuple[int, bytes, float | None] | None:
+        """The shared copy: status, body, when it was fetched (real seconds since 1970).
+
+        What is asked for in one turn of the event loop is one round trip.
+        """
         if self._store is None:
             return None
         first = not self._wanted
@@ -130,7 +136,8 @@ class RobotsCache:
         if raw is None:
             return None
         head, _, body = raw.partition(b"\n")
-        return int(json.loads(head)["status"]), body
+        said = json.loads(head)
+        return int(said["status"]), body, said.get("at")
 
     def _read(self, origins: list[str]) -> list[bytes | None]:
         assert self._store is not None  # noqa: S101 - for the type checker: `_stored` has looked
@@ -143,4 +150,5 @@ class RobotsCache:
             return
         ttl = ROBOTS.ttl if status < 500 and status != 429 else FAILED_FOR
         with store_errors():
-            self._store.set(ROBOTS.key(host=origin), json.dumps({"status": status}).encode() + b"\n" + body, ex=ttl)
+            head = json.dumps({"status": status, "at": time.time()}).encode()
+            self._store.set(ROBOTS.key(host=origin), head + b"\n" + body, ex=ttl)

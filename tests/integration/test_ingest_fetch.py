@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import json
 import time
 import zlib
 from collections.abc import AsyncIterator, Iterator
@@ -269,6 +270,20 @@ class TestRobots:
                 assert await cause_of(fetch, "http://r.example/bots") == (FetchRefused, "robots")
         assert server.hits["r.example/robots.txt"] == 1, "the second worker reads the shared copy"
         assert server.hits["r.example/bots"] == 0
+
+    @pytest.mark.parametrize(("hours", "trusted"), [(1, True), (25, False)])
+    async def test_a_shared_copy_is_trusted_for_a_day_from_when_it_was_fetched(self, server, valkey, hours, trusted):
+        store = open_redis(valkey)
+        fetched = json.dumps({"status": 200, "at": time.time() - hours * 3_600}).encode()
+        store.set("robots:http://r.example", fetched + b"\nUser-agent: *\nAllow: /")
+        server.on("r.example/a", "page")
+        async with tier(server, robots=True, store=store) as fetch:
+            assert (await fetch.get("http://r.example/a", kind="page")).status == 200
+            store.set("robots:http://r.example", fetched + b"\nUser-agent: *\nDisallow: /")
+            if trusted:
+                assert (await fetch.get("http://r.example/a", kind="page")).status == 200
+            else:
+                assert await cause_of(fetch, "http://r.example/a") == (FetchRefused, "robots")
 
     async def test_missing_allows_and_an_error_forbids_for_now(self, server):
         server.on("none.example/a", "yes")
