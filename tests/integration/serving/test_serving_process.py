@@ -57,7 +57,8 @@ def test_clicks_and_impressions_reach_kafka_and_the_process_leaves_cleanly(addre
     bus = KafkaBus(kafka)
     starts = {topic: bus.end_offsets(topic) for topic in ("reader.clicks", "reader.events")}
     secret = Settings().jwt_secret.get_secret_value()
-    headers = {"Authorization": "Bearer " + jwt.encode({"sub": "process-test", "exp": time.time() + 600}, secret, "HS256")}
+    claims = {"sub": "process-test", "exp": time.time() + 600}
+    headers = {"Authorization": "Bearer " + jwt.encode(claims, secret, "HS256")}
     feed = httpx.get(f"{address}/v1/feed?limit=3", headers=headers).json()
     assert feed["label"] == "For you"
     link = feed["items"][1]["top_article"]["click_url"]
