@@ -133,7 +133,7 @@ class RunningSystem:
         return [int(value.rstrip("/").rsplit(":", 1)[-1].split("/")[0]) for value in ours]
 
 
-def wait_for(condition: Callable[[], Any], seconds: float = 30.0, what: str = "it did not happen in time") -> None:
+def wait_for(condition: Callable[[], Any], seconds: float = 90.0, what: str = "it did not happen in time") -> None:
     """Ask until the answer is true; fails after so many real seconds."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -161,7 +161,7 @@ def test_two_ups_do_not_end_each_other_and_down_ends_an_up_at_work(system: Runni
         system.__exit__()
 
         late = pool.submit(system.frontpage, "up", "services")
-        wait_for(lambda: len(system.processes()) > 0)
+        wait_for(lambda: late.done() or system.processes(), 120.0, "no process was started")
         assert system.frontpage("down").returncode == 0
         assert system.processes() == []
         assert late.result().returncode == 1
