@@ -11,6 +11,7 @@ import re
 import unicodedata
 from typing import Final
 
+from frontpage.domain.mojibake import repaired
 from frontpage.domain.wordlists import words
 
 #: HTML elements that end a line; any other tag is removed without a trace.
@@ -53,8 +54,15 @@ def plain(text: str | None) -> str:
 
 def from_markup(text: str | None) -> str:
     """Plain text of an HTML fragment, or of text that may be one: tags out, character references read once."""
-    if not text:
-        return ""
+    return plain(_unmarked(text)) if text else ""
+
+
+def headline(text: str | None) -> str:
+    """`from_markup` of a title, which is repaired where it was read in a wrong character set (`mojibake.py`)."""
+    return plain(repaired(_unmarked(text))) if text else ""
+
+
+def _unmarked(text: str) -> str:
     if "<" in text:
         text = _strip_tags(text)
     if "&" in text:
@@ -62,7 +70,7 @@ def from_markup(text: str | None) -> str:
         # Escaped once too often, a tag is still a tag: it must not come out as live markup.
         if "<" in text:
             text = _strip_tags(text)
-    return plain(text)
+    return text
 
 
 def _strip_tags(text: str) -> str:

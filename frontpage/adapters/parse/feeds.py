@@ -24,7 +24,7 @@ from frontpage.adapters.parse.twins import join_twins
 from frontpage.adapters.parse.xml_repair import repair
 from frontpage.domain.bylines import people
 from frontpage.domain.dates import DateReading, not_in_future, parse_date
-from frontpage.domain.text import clip, from_markup, plain
+from frontpage.domain.text import clip, from_markup, headline, plain
 from frontpage.domain.urls import clean_link
 from frontpage.errors import UnreadableInput
 
@@ -192,7 +192,7 @@ def _meta(parsed: Any, base: str, language: str | None) -> FeedMeta:
     ttl = raw.get("ttl")
     updated = _instant(raw, ("updated", "published"), language)
     return FeedMeta(
-        title=clip(from_markup(raw.get("title")), TITLE_LIMIT),
+        title=clip(headline(raw.get("title")), TITLE_LIMIT),
         link=rel("alternate") or clean_link(raw.get("link"), base)[0],
         language=_language(raw.get("language")) or language,
         description=clip(from_markup(raw.get("subtitle")), SUMMARY_LIMIT),
@@ -213,7 +213,7 @@ def _entry(raw: Any, base: str, *, is_atom: bool, now: float, language: str | No
     entry = FeedEntry()
     entry.id = plain(str(raw.get("id") or ""))[:1024] or None
     entry.url = _link(raw, base, entry.problems, is_atom=is_atom)
-    title = from_markup(_text(raw, "title"))
+    title = headline(_text(raw, "title"))
     entry.title = clip(title, TITLE_LIMIT)
     if not title:
         entry.problems.append("no_title")

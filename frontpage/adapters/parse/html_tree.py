@@ -15,6 +15,7 @@ from lxml import etree, html
 
 from frontpage.adapters.parse.decode import decode, unpack
 from frontpage.adapters.parse.sniff import sniff
+from frontpage.domain.mojibake import repaired
 from frontpage.domain.text import plain
 from frontpage.domain.titles import TITLE_LIMIT
 from frontpage.errors import UnreadableInput
@@ -99,9 +100,9 @@ def _collect(page: Page) -> None:
         elif tag == "title":
             # A picture's own title (SVG) is not the page's.
             if not page.title and (element.getparent() is None or element.getparent().tag != "svg"):
-                page.title = plain(element.text_content()[:TITLE_LIMIT])
+                page.title = plain(repaired(element.text_content()[:TITLE_LIMIT]))
         elif tag == "h1":
-            heading = plain(element.text_content()[:TITLE_LIMIT])
+            heading = plain(repaired(element.text_content()[:TITLE_LIMIT]))
             if heading and len(page.headings) < 5:
                 page.headings.append(heading)
         elif tag == "base" and page.base is None:
@@ -134,4 +135,4 @@ def _meta(page: Page, element: Any) -> None:
     for key in ("property", "name", "itemprop"):
         name = element.get(key)
         if name:
-            page.meta.setdefault(name.strip().lower(), []).append(plain(content))
+            page.meta.setdefault(name.strip().lower(), []).append(plain(repaired(content)))

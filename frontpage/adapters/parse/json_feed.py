@@ -8,7 +8,7 @@ from typing import Any
 from frontpage.adapters.parse.feed_images import image_in_markup
 from frontpage.adapters.parse.readings import FeedEntry, FeedMeta, FeedReading
 from frontpage.domain.dates import not_in_future, parse_date
-from frontpage.domain.text import clip, from_markup, plain
+from frontpage.domain.text import clip, from_markup, headline, plain
 from frontpage.domain.urls import clean_link
 from frontpage.errors import UnreadableInput
 
@@ -68,7 +68,7 @@ def _entry(item: dict[str, Any], base: str, now: float, language: str | None) ->
     if not entry.url:
         entry.problems.append(f"refused_link: {cause}" if cause else "no_link")
     markup = _string(item, "content_html")
-    entry.title = clip(from_markup(_string(item, "title")), 500)
+    entry.title = clip(headline(_string(item, "title")), 500)
     if not entry.title:
         entry.problems.append("no_title")
     entry.summary = clip(from_markup(_string(item, "summary") or _string(item, "content_text") or markup), 1000)

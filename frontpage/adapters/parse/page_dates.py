@@ -1,6 +1,7 @@
 """When a page says it was published and changed: stated data first, then the article itself, then its address.
 
 Never from scripts, copyright lines or lists of other articles, and never later than the fetch by more than a day.
+Where no date is stated, "3 hours ago" beside the headline counts from the moment at which the page was made.
 No date is a valid answer: then the feed's date, or first sight, is used.
 """
 
@@ -15,6 +16,7 @@ from typing import Any, Final
 
 from frontpage.adapters.parse.html_tree import Page
 from frontpage.adapters.parse.structured import Structured
+from frontpage.domain.date_relative import Age, age_of
 from frontpage.domain.dates import DateReading, not_in_future, parse_date
 from frontpage.domain.text import plain
 from frontpage.domain.wordlists import alternatives, names
@@ -91,8 +93,10 @@ class PageDates:
     problems: tuple[str, ...] = ()
 
 
-def read_dates(page: Page, data: Structured, url: str, *, now: float, language: str | None) -> PageDates:
-    """Publication and last change of a page fetched at `now` from `url`."""
+def read_dates(
+    page: Page, data: Structured, url: str, *, now: float, language: str | None, cached: float = 0.0
+) -> PageDates:
+    """Publication and last change of a page fetched at `now` from `url`, held by a cache for `cached` seconds."""
     problems: list[str] = []
 
     def sane(reading: DateReading) -> DateReading | None:
@@ -108,13 +112,19 @@ def read_dates(page: Page, data: Structured, url: str, *, now: float, language: 
     precise = any(reading.instant is not None and not reading.day_only and sane(reading) for reading in stated)
     marked = _Marked(page, language, lines=not precise)
     published = _best(sane, stated, marked.published, _in_address(url))
+    changed_ago: list[DateReading] = []
     if published is None:
-        published = _guess(page, now, sane)
+        published, changed_ago = _ages(marked.scope, marked.scope is not page.root, now - cached, language)
+        if published is not None:
+            problems.append("date: relative")
+        else:
+            published = _guess(page, now, sane)
     modified = _best(
         sane,
         _parsed([data.modified], language),
         _parsed((value for name in _MODIFIED_META for value in page.meta.get(name, ())), language),
         marked.modified,
+        changed_ago,
     )
     if published is None:
         return PageDates(
@@ -171,6 +181,7 @@ class _Marked:
         root = page.root
         scope = next(iter(root.iter("article")), None) if len(root.xpath("//article[.//h1]")) == 1 else None
         scope = root.xpath("//article[.//h1]")[0] if scope is not None else root
+        self.scope = scope
         self._microdata(root)
         self._times(scope)
         if lines:
@@ -210,14 +221,7 @@ class _Marked:
             self._add(self.published, stated)
 
     def _lines(self, scope: Any) -> None:
-        for place, element in enumerate(
-            scope.iter("p", "div", "span", "li", "time", "small", "td", "em", "dd", "h6", "i", "b")
-        ):
-            if place > _ELEMENTS:
-                break
-            if len(element) > 12:
-                continue
-            raw = _short_text(element, 400)
+        for element, raw in _lines_of(scope, 400):
             if not _DIGIT.search(raw):
                 continue
             text = plain(raw)
@@ -239,6 +243,52 @@ class _Marked:
         found = leading_date(text, self._language)
         if found is not None and len(target) < 8:
             target.append(found)
+
+
+_LINES: Final = ("p", "div", "span", "li", "time", "small", "td", "em", "dd", "h6", "i", "b")
+
+
+def _lines_of(scope: Any, longest: int) -> Iterator[tuple[Any, str]]:
+    """The elements that may be a line of text, and their text where it is short."""
+    for place, element in enumerate(scope.iter(*_LINES)):
+        if place > _ELEMENTS:
+            return
+        if len(element) <= 12:
+            yield element, _short_text(element, longest)
+
+
+def _ages(scope: Any, article: bool, made: float, language: str | None) -> tuple[DateReading | None, list[DateReading]]:
+    """Publication and changes by how long before `made` (seconds) the text says that they were.
+
+    Without a label, only what stands in a place for dates counts; in an article's own element the first, else only one
+    that no other contradicts, because every card of a list has its own.
+    """
+    published: list[DateReading] = []
+    changed: list[DateReading] = []
+    beside: dict[Age, DateReading] = {}
+    for element, raw in _lines_of(scope, 80):
+        for part in _SPLIT.split(plain(raw)) if raw else ():
+            update, publish = _UPDATE_WORDS.search(part), _PUBLISH_WORDS.search(part)
+            label = update or publish
+            found = age_of(part[: label.start()] + part[label.end() :] if label else part, language)
+            if found is None or _outside(element, scope):
+                continue
+            reading = _made(part, found, made)
+            marks = f"{element.get('class') or ''} {element.get('id') or ''}"
+            if label:
+                (changed if update else published).append(reading)
+            elif element.tag == "time" or _DATE_CLASS.search(marks):
+                beside.setdefault(found, reading)
+    if not published and beside and (article or len(beside) == 1):
+        published = list(beside.values())
+    return next(iter(published), None), changed
+
+
+def _made(text: str, age: Age, made: float) -> DateReading:
+    instant = made - age.seconds
+    if age.day_only:
+        instant -= instant % 86_400
+    return DateReading(text, instant, True, age.day_only, 0, ("relative",))
 
 
 #: What `str.isdigit` holds for in the scripts that we read, and references that may stand for one.

@@ -71,7 +71,7 @@ def read_page(
     stated = page.lang or page.first("equiv:content-language", "language", "dc.language") or data.language
     stated = stated or header(headers, "content-language").partition(",")[0].strip()
     detected = _language(body_text, title, stated or declared)
-    dates = read_dates(page, data, address, now=now, language=detected)
+    dates = read_dates(page, data, address, now=now, language=detected, cached=_cached(headers))
     section = _section(page, data)
     reading = PageReading(
         canonical_url=identity.canonical,
@@ -111,6 +111,13 @@ def _language(body: str, title: str, declared: str | None) -> str:
     """By the body; a body too short to judge gets the title's help."""
     sample = body if len(body) >= 80 else f"{body} {title}"
     return language.detect(sample[:2000], declared)
+
+
+def _cached(headers: Mapping[str, object]) -> float:
+    """Seconds for which caches had held the answer (RFC 9111, 5.1); nonsense is none, a day the most."""
+    said = header(headers, "age").strip()
+    seconds = float(said) if said.isascii() and said.isdigit() and len(said) < 8 else 0.0
+    return seconds if seconds <= 86_400.0 else 0.0
 
 
 def _names(page: Page, data: Structured, site_name: str | None) -> list[str]:

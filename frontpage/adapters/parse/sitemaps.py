@@ -24,7 +24,7 @@ from frontpage.adapters.parse.readings import (
 from frontpage.adapters.parse.sniff import sniff
 from frontpage.adapters.parse.xml_repair import repair
 from frontpage.domain.dates import DateReading, not_in_future, parse_date
-from frontpage.domain.text import clip, from_markup, plain
+from frontpage.domain.text import clip, from_markup, headline, plain
 from frontpage.domain.urls import clean_link
 from frontpage.errors import UnreadableInput
 
@@ -143,7 +143,7 @@ def _news(element: etree._Element) -> tuple[SitemapNews, list[str]]:
     for child in element.iter():
         name, text = _local(child), _text(child)
         if name == "title" and not news.title:
-            news.title = clip(from_markup(text), 500)
+            news.title = clip(headline(text), 500)
         elif name == "name":
             news.publication = clip(from_markup(text), 200)
         elif name == "language":

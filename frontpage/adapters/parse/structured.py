@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from frontpage.domain.text import from_markup, plain
+from frontpage.domain.text import from_markup, headline, plain
 from frontpage.domain.wordlists import words
 
 _ARTICLE_TYPES: Final = frozenset(
@@ -143,7 +143,7 @@ def _string(node: dict[str, Any], name: str) -> str:
 
 def _fill(result: Structured, node: dict[str, Any]) -> None:
     result.types = _types(node)
-    result.headline = from_markup(_string(node, "headline") or _string(node, "name"))
+    result.headline = headline(_string(node, "headline") or _string(node, "name"))
     result.description = from_markup(_string(node, "description"))
     result.body = _string(node, "articleBody")
     result.published = plain(_string(node, "datePublished") or _string(node, "dateCreated"))
