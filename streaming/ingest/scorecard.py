@@ -17,7 +17,8 @@ def score(name: str, rows: Iterable[FeedRow], watches: Mapping[str, Watch], now:
     """One line: `watches` are the audited feeds by id. Shares of polls; delays in seconds, None where not measured.
 
     audit_missed: items that left the feed unseen. under_polled: feeds that are polled sooner than their rhythm asks,
-    because their items were always found at the very end of an interval.
+    because their items were always found at the very end of an interval. outran: whose document lately had nothing
+    left that was known.
     """
     members = list(rows)
     states = [row.state for row in members]
@@ -42,6 +43,7 @@ def score(name: str, rows: Iterable[FeedRow], watches: Mapping[str, Watch], now:
         "audit_delay_seconds": sum(measured) / len(measured) if measured else None,
         "audit_missed": sum(watch.missed for watch in audits),
         "under_polled": sum(state.hurry > 1 for state in states),
+        "outran": sum(state.outrun > 1 for state in states),
         "polls_per_minute": polls / minutes,
         "stopped": sum(state.stopped is not None for state in states),
     }
