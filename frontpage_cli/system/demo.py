@@ -177,6 +177,7 @@ class Demo:
     def readers(self, count: int = READERS) -> dict[str, int]:
         """Simulated readers read and click over the real API; one reader's For you is compared before and after."""
         readers = self.world.readers[: min(count, READERS)]
+        self._pages({reader.edition for reader in readers})
         one = readers[0]
         before = [card["story_id"] for card in simulated.feed(self._settings, self.row["page"], one)]
         tally = simulated.read_and_click(
@@ -274,6 +275,16 @@ class Demo:
                 if card.get("label") == "breaking" and card["headline"] in self._headlines:
                     return f"{card['headline']} on {edition}, {card['sources']} sources"
         return None
+
+    def _pages(self, editions: set[str]) -> None:
+        """Wait until all of these editions have a page: Breaking is on its pages before a first round ends."""
+        deadline = time.monotonic() + PATIENCE
+        while missing := [edition for edition in sorted(editions) if not self._page(edition)]:
+            if time.monotonic() > deadline:
+                self._tell.say(f"no page of {', '.join(missing)} after {PATIENCE:.0f} s, going on")
+                return
+            self._tell.show(f"waiting for the first pages of {', '.join(missing)}")
+            time.sleep(1.0)
 
     def _page(self, edition: str) -> list[dict[str, Any]]:
         try:
