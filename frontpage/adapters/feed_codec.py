@@ -10,9 +10,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, overload
 
 from frontpage.domain.schedule import FeedState
 
@@ -55,15 +55,15 @@ class FeedRow:
     state: FeedState
     raw: bytes = b""
     items: bytes = b""
-    #: the guids that `decode` made and what it made them of, so that what did not change is not packed again
-    kept: tuple[tuple[str, ...], bytes] = field(default=((), b""), compare=False, repr=False)
 
     def encode(self) -> bytes:
         """The row's bytes."""
         source, state = _spoken(self.source, _SOURCE), _spoken(self.state, _STATE)
-        guids, (kept, packed) = self.state.guids, self.kept
-        if guids is not kept:
-            packed = _packed(guids) if _PACKABLE.fullmatch("".join(guids)) else b""
+        guids, packed = self.state.guids, b""
+        if isinstance(guids, PackedGuids):
+            packed = guids.packed
+        elif _PACKABLE.fullmatch("".join(guids)):
+            packed = _packed(guids)
         if packed:
             state["guids"] = len(guids)
         fields: dict[str, Any] = {"source": source, "state": state}
@@ -86,10 +86,48 @@ class FeedRow:
         end = (_GUID + _CONTENT) * guids if isinstance(guids, int) else 0
         if len(packed) != end + _ITEM * count:
             raise ValueError(f"{guids} and {count} items in {len(packed)} bytes")
-        state["guids"] = guids = tuple(_unpacked(packed[:end])) if end else tuple(guids)
+        state["guids"] = PackedGuids(packed[:end]) if end else tuple(guids)
         state["rate"] = {int(hour): rate for hour, rate in state.get("rate", {}).items()}
-        kept = (guids, packed[:end]) if end else ((), b"")
-        return cls(FeedSource(**_known(_SOURCE, source)), FeedState(**_known(_STATE, state)), raw, packed[end:], kept)
+        return cls(FeedSource(**_known(_SOURCE, source)), _BLANK.but(**_known(_STATE, state)), raw, packed[end:])
+
+
+class PackedGuids(Sequence[str]):
+    """The guids of a row as they are stored; unpacked when first looked at, which four polls in five never do."""
+
+    __slots__ = ("_made", "packed")
+
+    def __init__(self, packed: bytes) -> None:
+        self.packed = packed
+        self._made: tuple[str, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.packed) // (_GUID + _CONTENT)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        return self._all()[index]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, PackedGuids):
+            return self.packed == other.packed
+        return isinstance(other, tuple) and len(other) == len(self) and self._all() == other
+
+    def __hash__(self) -> int:
+        return hash(self._all())
+
+    def __repr__(self) -> str:
+        return repr(self._all())
+
+    def _all(self) -> tuple[str, ...]:
+        if self._made is None:
+            self._made = tuple(_unpacked(self.packed))
+        return self._made
 
 
 def packed_items(items: Sequence[tuple[str, str]]) -> bytes:
@@ -132,6 +170,7 @@ def _defaults(kind: type[FeedSource] | type[FeedState]) -> dict[str, Any]:
 
 _SOURCE: Final = _defaults(FeedSource)
 _STATE: Final = _defaults(FeedState)
+_BLANK: Final = FeedState()
 
 
 def _spoken(row: FeedSource | FeedState, defaults: dict[str, Any]) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class Gate(AbstractResolver):
         if link is None:
             raise FetchRefused("not an address to fetch", cause=cause or "bad-url")
         try:
-            url = URL(link).with_fragment(None)
+            url = URL(link.partition("#")[0])
             raw_host = url.raw_host or ""
             # decoding is dear and changes nothing but spelt-out names
             host = ascii_host(url.host or "" if "xn--" in raw_host else raw_host)
@@ -85,11 +85,14 @@ class Gate(AbstractResolver):
             raise FetchRefused(f"not an address: {error}"[:200], cause="bad-url") from None
         if host is None or url.port is None:
             raise FetchRefused("the address has no readable host", cause="bad-host")
-        # aiohttp must dial the very spelling that was judged
-        url = url.with_host(host.strip("[]"))
+        bare = host.strip("[]")
+        if bare != raw_host:
+            # aiohttp must dial the very spelling that was judged
+            url = url.with_host(bare)
         if self._mapped is not None and self._mapped.covers(host):
-            return url, url.with_scheme("http").with_port(None)
-        if (host.strip("[]"), url.port) not in self._local:
+            plain = url.scheme == "http" and url.explicit_port is None
+            return url, url if plain else url.with_scheme("http").with_port(None)
+        if (bare, url.port) not in self._local:
             refusal = host_refusal(host) or ("internal-name" if "." not in host and ":" not in host else None)
             if refusal is not None:
                 raise FetchRefused(f"{host[:100]} is not a host of the public internet", cause=refusal)

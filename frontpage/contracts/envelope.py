@@ -14,6 +14,7 @@ import re
 from typing import Annotated, Any, ClassVar, Final, NoReturn, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from frontpage.errors import UnreadableEvent
 
@@ -34,9 +35,13 @@ class Event(BaseModel):
 
     def encode(self) -> bytes:
         """UTF-8 JSON; keys in declaration order, so equal events are equal bytes."""
-        head = {"schema": {"name": self.schema_name, "version": self.schema_version}}
-        body = self.model_dump(mode="json")
-        return json.dumps({**head, **body}, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        head = f'{{"schema":{{"name":"{self.schema_name}","version":{self.schema_version}}}'
+        try:
+            body = self.model_dump_json()[1:]
+        except PydanticSerializationError:  # half a surrogate pair, which is no UTF-8
+            fields = self.model_dump(mode="json")
+            body = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))[1:]
+        return (head + ("," if len(body) > 1 else "") + body).encode("utf-8", "replace")
 
     @classmethod
     def decode(cls, value: bytes | None) -> Self | None:

@@ -49,6 +49,27 @@ _SOLAR_START: Final = date(1600, 3, 20)
 _SOLAR_DAYS: Final = tuple(31 * n if n < 7 else 186 + 30 * (n - 6) for n in range(12))
 
 
+#: What nearly every feed writes, and means the same in any language: RFC 822 with the year of RFC 1123.
+_RFC_822: Final = re.compile(
+    r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), )?(\d\d?) (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) (\d{4}) "
+    r"(\d\d:\d\d:\d\d) (GMT|UTC|[+-]\d{4})",
+    re.ASCII,
+)
+_ISO_8601: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:?\d\d)", re.ASCII)
+_MONTH: Final = {
+    name: number for number, name in enumerate(names("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"), 1)
+}
+
+
+def usual(raw: str) -> str | None:
+    """The two forms that most feeds write, as ISO 8601, for which there is nothing to tidy; None for all others."""
+    found = _RFC_822.fullmatch(raw)
+    if found is None:
+        return raw if _ISO_8601.fullmatch(raw) else None
+    day, month, year, clock, zone = found.groups()
+    return f"{year}-{_MONTH[month]:02d}-{day}T{clock}{zone}"
+
+
 def tidy(text: str) -> str:
     """`text` (digits already plain, white space single) in a spelling that `dates` reads, or as it was."""
     text = _SECOND.sub("", text) or text

@@ -17,7 +17,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
-from frontpage.domain.date_forms import american_offset, tidy
+from frontpage.domain.date_forms import american_offset, tidy, usual
 from frontpage.domain.date_words import AFTERNOON, DAY_FIRST, FILLERS, MORNING, ZONES
 from frontpage.domain.languages import primary_subtag
 from frontpage.domain.month_names import MONTHS, WEEKDAYS
@@ -49,7 +49,7 @@ class DateReading:
 def parse_date(raw: object, *, language: str | None = None, now: float | None = None) -> DateReading:
     """Reads one date. `language` (BCP 47) settles month names and, for slashes, which number is the day."""
     original = str(raw) if raw is not None else ""
-    text = tidy(_plain(original)) if len(original) <= MAX_RAW * 4 else _plain(original)
+    text = usual(original) or (tidy(_plain(original)) if len(original) <= MAX_RAW * 4 else _plain(original))
     if not text:
         return DateReading(original, problems=("empty",))
     if len(text) > MAX_RAW:

@@ -22,6 +22,11 @@ __all__ = ["Canonical", "canonicalise", "clean_link", "fetch_refusal", "inspect_
 
 MAX_URL: Final = 4096  # longer addresses are attacks or data: URLs; servers refuse them (8 kB request lines)
 
+#: What nearly every address is: lower-case names, nothing to decode or to doubt. A label of letters last is no number.
+_USUAL: Final = re.compile(
+    r"https?://(?=.{1,253}(?:[/?#]|$))(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?"
+    r"(?:[/?#][A-Za-z0-9/._~!$&'()*+,;=:@%?#-]*)?"
+)
 _SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _PERCENT: Final = re.compile(r"%[0-9a-fA-F]{2}")
 _LONE_PERCENT: Final = re.compile(r"%(?![0-9a-fA-F]{2})")
@@ -63,6 +68,8 @@ def clean_link(raw: str | None, base: str | None = None) -> tuple[str | None, st
     Causes: empty, control-character, backslash, markup, scheme, userinfo, bad-host, bad-port, too-long, relative.
     Tabs and line ends are removed first, as browsers do, so `java\\nscript:` is seen for what it is.
     """
+    if raw is not None and len(raw) <= MAX_URL and _USUAL.fullmatch(raw):
+        return raw, None
     text = (raw or "").strip(" \t\r\n\x0b\x0c\u00a0\ufeff")
     text = re.sub(r"[\t\r\n]+[ ]*", "", text)
     if not text:

@@ -46,7 +46,7 @@ CONCURRENT: Final = 128
 #: New feeds are claimed when there is room for so many (fewer when fewer polls are allowed): a claim is a round trip.
 CLAIMED_AT_ONCE: Final = 32
 #: Real seconds for which finished polls are gathered before they are written: three round trips for all of them.
-GATHER: Final = 0.1
+GATHER: Final = 0.2
 #: A claim must outlive the slowest poll: 60 real seconds and 2 virtual minutes, whichever is longer.
 CLAIM_REAL: Final = 60.0
 CLAIM_VIRTUAL: Final = 120.0

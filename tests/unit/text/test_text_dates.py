@@ -180,3 +180,15 @@ def test_every_written_form_of_an_instant_reads_back(moment, minutes):
 def test_no_text_breaks_the_reader(text, language):
     reading = parse_date(text, language=language)
     assert reading.instant is None or reading.instant >= 631_152_000
+
+
+@pytest.mark.parametrize("language", [None, "de", "pt", "tr", "hu", "ja"])
+def test_the_usual_forms_of_feeds_mean_the_same_in_every_language(language):
+    for raw, expected in (
+        ("Mon, 21 Sep 2026 13:58:20 GMT", "2026-09-21T13:58:20Z"),
+        ("3 Mar 2026 07:08:09 +0530", "2026-03-03T01:38:09Z"),
+        ("2026-03-04T05:06:07.5-03:30", "2026-03-04T08:36:07Z"),
+    ):
+        reading = parse_date(raw, language=language)
+        assert (iso(reading.instant), reading.zone_known, reading.problems) == (expected, True, ())
+    assert parse_date("31 Apr 2026 07:08:09 GMT", language=language).problems == ("out_of_range",)

@@ -183,3 +183,22 @@ def test_ten_thousand_articles_do_not_collide():
     urls = [shape.format(n=n, m=n % 50, k=n % 12 + 1, y=2020 + n % 7) for shape in SHAPES for n in range(1_000)]
     assert len(set(urls)) == 10_000
     assert len({article_id(canonical_key(url)) for url in urls}) == 10_000
+
+
+@pytest.mark.parametrize(
+    ("address", "cause"),
+    [
+        ("https://paper.example/2026/a_b-c?id=7&x=%41#top", None),
+        ("http://xn--bcher-kva.example", None),
+        ("https://" + "a" * 63 + ".example/x", None),
+        ("https://" + "a" * 64 + ".example/x", "bad-host"),
+        ("https://" + "a." * 127 + "example/x", "bad-host"),
+        ("https://paper-.example/x", "bad-host"),
+        ("https://paper.example-/x", "bad-host"),
+        ("https://paper.300/x", "bad-host"),
+        ("https://paper.example/" + "x" * 5_000, "too-long"),
+        ("https://me@paper.example/x", "userinfo"),
+    ],
+)
+def test_plain_addresses_come_out_as_they_are_and_bad_hosts_do_not(address, cause):
+    assert clean_link(address) == (None if cause else address, cause)
