@@ -26,6 +26,8 @@ COPY_FEATURES: Final = (*PAIR_COLUMNS, "credits_shared", "length_ratio", "simhas
 MIN_LEAD: Final = 15
 #: Equal headlines of at least this many words on different sites are one report when there is no text to compare.
 MIN_TITLE: Final = 6
+#: What `sure` cannot be true below, with a margin for rounding.
+_MAYBE, _MAYBE_DISTANCE = fingerprint.MINHASH_JACCARD - 0.05, fingerprint.SIMHASH_DISTANCE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,12 +41,16 @@ class CopyModel:
     def logits(self, one: Prepared, others: Sequence[Prepared], table: Matrix) -> Floats:
         """float32 [n]; `table` is `PairScorer.features(one, others)`. -20 where a copy is out of the question."""
         values = copy_features(one, others, table) @ self.weights + np.float32(self.bias)
+        a, minhash = one.article, table[:, FEATURES.index("minhash")].tolist()
+        short = len(a.lead) < MIN_LEAD
         for row, other in enumerate(others):
-            if sure(one.article, other.article):
+            b = other.article
+            # The estimated Jaccard is a column already; what is far below the bar needs no second look.
+            if (minhash[row] > _MAYBE or fingerprint.distance(a.simhash, b.simhash) <= _MAYBE_DISTANCE) and sure(a, b):
                 values[row] = 20.0
             elif same_headline(one, other):
                 values[row] = max(float(values[row]), self.threshold + 1.0)
-            elif min(len(one.article.lead), len(other.article.lead)) < MIN_LEAD:
+            elif short or len(b.lead) < MIN_LEAD:
                 values[row] = -20.0
         return values.astype(np.float32)
 
@@ -71,11 +77,16 @@ def same_headline(one: Prepared, other: Prepared) -> bool:
 def copy_features(one: Prepared, others: Sequence[Prepared], table: Matrix) -> Matrix:
     """float32 [n, len(COPY_FEATURES)]."""
     columns = [FEATURES.index(name) for name in PAIR_COLUMNS]
-    extra = np.zeros((len(others), 3), dtype=np.float32)
     a = one.article
-    for row, other in enumerate(others):
-        b = other.article
-        extra[row, 0] = not a.credits.isdisjoint(b.credits)
-        extra[row, 1] = min(a.words, b.words) / max(a.words, b.words, 1)
-        extra[row, 2] = max(0, 16 - fingerprint.distance(a.simhash, b.simhash)) / 16
+    extra = np.array(
+        [
+            (
+                not a.credits.isdisjoint(b.credits),
+                min(a.words, b.words) / max(a.words, b.words, 1),
+                max(0, 16 - (a.simhash ^ b.simhash).bit_count()) / 16,
+            )
+            for b in (other.article for other in others)
+        ],
+        dtype=np.float32,
+    ).reshape(len(others), 3)
     return np.hstack([table[:, columns], extra]).astype(np.float32)

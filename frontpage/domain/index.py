@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -46,18 +46,20 @@ class Open:
             words[word] = after
         self.length = max(length, 0.0)
 
-    def vocabulary(self, prepared: Prepared, *, without: bool = False) -> tuple[float, float]:
+    def vocabulary(
+        self, article: Sequence[tuple[int, float, float]], total: float, *, without: bool = False
+    ) -> tuple[float, float]:
         """Cosine of the article's words with the story's, and the share of the article's weight that the story knows.
 
-        `without` takes the article's own share out first, for one that is a member.
+        `article` and `total` are `weighed_words` of it; `without` takes the article's own share out first, for one that
+        is a member.
         """
-        dot = known = total = 0.0
+        dot = known = 0.0
         less = 1.0 if without else 0.0
-        words = prepared.article.head.tolist()
-        for word, weight, idf in zip(words, prepared.head.tolist(), prepared.head_idf.tolist(), strict=True):
-            held = self.words.get(word, 0.0) - less * weight
-            total += idf
-            if held > 1e-6:
+        words = self.words
+        for word, weight, idf in article:
+            held = words.get(word)
+            if held is not None and (held := held - less * weight) > 1e-6:
                 dot += held * weight
                 known += idf
         norm = math.sqrt(max(self.length - (2.0 * dot + 1.0 if without else 0.0), 1e-9))
@@ -199,6 +201,12 @@ class StoryIndex:
             self._graph.add(np.array(taken), self._matrix[taken], threads=1)
         keys = self._graph.search(vector, count, threads=1).keys
         return [story for slot in keys if (story := self._slots[int(slot)]) is not None]
+
+
+def weighed_words(prepared: Prepared) -> tuple[list[tuple[int, float, float]], float]:
+    """Words of title and lead with weight and idf, and the sum of the idf."""
+    idf = prepared.head_idf.tolist()
+    return list(zip(prepared.article.head.tolist(), prepared.head.tolist(), idf, strict=True)), sum(idf)
 
 
 def _rarest(prepared: Prepared) -> list[int]:

@@ -9,7 +9,8 @@ Not for choosing candidates (clustering.py) and not for copies (copies.py).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import log1p
 from typing import Any, Final
 
 import numpy as np
@@ -106,8 +107,9 @@ class PairScorer:
         word_ids = term_ids(hash_tokens(words))
         title_ids = np.unique(word_ids)
         unknown = self.weights.unknown(word_ids)
-        head_idf = self.weights.idf(article.head)
-        names_idf = self.weights.idf(article.names)
+        groups = (article.head, article.names, title_ids, article.pairs, article.terms)
+        idf = self.weights.idf(np.concatenate(groups))
+        head_idf, names_idf, title_idf, pairs_idf, terms_idf = np.split(idf, np.cumsum([len(g) for g in groups[:-1]]))
         mean, deviation = 0.0, 1.0
         if self.background is not None and len(article.vector) == self.background.centres.shape[1]:
             mean, deviation = self.background.scale(article.vector)
@@ -121,9 +123,9 @@ class PairScorer:
             head_idf=head_idf,
             head=weigh(None, head_idf),
             title_ids=title_ids,
-            title=weigh(None, self.weights.idf(title_ids)),
-            pairs=weigh(None, self.weights.idf(article.pairs)),
-            terms=weigh(article.counts, self.weights.idf(article.terms)),
+            title=weigh(None, title_idf),
+            pairs=weigh(None, pairs_idf),
+            terms=weigh(article.counts, terms_idf),
             names_idf=names_idf,
             names=weigh(None, names_idf),
             headline=taken,
@@ -191,10 +193,10 @@ class PairScorer:
         row[16] = 0.5 * (a.words > 0) + 0.5 * (b.words > 0)
         row[17] = 1.0 / (1.0 + min(len(a.head), len(b.head)) / 10.0)
         if a.at is not None and b.at is not None:
-            row[18] = np.log1p(abs(a.at - b.at) / HOUR / 6.0)
+            row[18] = log1p(abs(a.at - b.at) / HOUR / 6.0)
             row[19] = 1.0
         if a.entities and b.entities:
-            row[20] = np.log1p(len(a.entities & b.entities))
+            row[20] = log1p(len(a.entities & b.entities))
 
     def logits(self, one: Prepared, others: Sequence[Prepared]) -> Floats:
         """float32 [n]: log-odds that `one` and each other report one event, look-alike templates held apart."""
@@ -252,6 +254,8 @@ _LOOKALIKE: Final = 0.3
 _SYLLABIC: Final = frozenset({"vi"})
 #: Log-odds below which nothing more need be said against a pair.
 _HOPELESS: Final = -6.0
+#: Places for marks of an article's ids (at most 256 of a kind): one in sixty of other ids falls on one by chance.
+_MARKS: Final = 1 << 14
 
 
 def _recurring(article: ArticleSignals) -> Ids:
@@ -266,11 +270,16 @@ def _shared(ids: Ids, others: Sequence[Ids]) -> tuple[Any, Any, Any]:
     if not len(ids) or not len(joined):
         nothing = np.empty(0, dtype=np.intp)
         return nothing, nothing, nothing
-    at = np.searchsorted(ids, joined)
-    at[at == len(ids)] = 0
-    shared = np.flatnonzero(ids[at] == joined)
-    segment = np.repeat(np.arange(len(others)), [len(other) for other in others])
-    return at[shared], segment[shared], shared
+    # Most ids are not shared, and a look at their last bits says so sooner than a search.
+    marked = np.zeros(_MARKS, dtype=bool)
+    marked[ids & (_MARKS - 1)] = True
+    likely = np.flatnonzero(marked[joined & (_MARKS - 1)])
+    wanted = joined[likely]
+    at = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
+    same = ids[at] == wanted
+    shared = likely[same]
+    ends = np.cumsum([len(other) for other in others])
+    return at[same], np.searchsorted(ends, shared, side="right"), shared
 
 
 def _sum(segment: Any, values: Any, count: int) -> Any:
@@ -310,18 +319,35 @@ class TreesModel:
     leaf: Matrix
     bias: float
     depth: int
+    _walk: tuple[Any, Any, Any, Any] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Lay all trees out in one row of nodes, leaves included, each leaf leading to itself: no node is special."""
+        trees, inner = self.split.shape
+        width = inner + self.leaf.shape[1]
+        first = np.arange(trees)[:, None] * width
+        split = np.zeros((trees, width), dtype=np.intp)
+        split[:, :inner] = self.split
+        threshold = np.full((trees, width), np.inf, dtype=np.float32)
+        threshold[:, :inner] = self.threshold
+        child = np.repeat((first + np.arange(width))[:, :, None], 2, axis=2)
+        for side, below in enumerate((self.left, self.right)):
+            child[:, :inner, side] = first + np.where(below >= 0, below, inner + ~np.minimum(below, -1))
+        value = np.zeros((trees, width), dtype=np.float32)
+        value[:, inner:] = self.leaf
+        object.__setattr__(self, "_walk", (split.ravel(), threshold.ravel(), child.ravel(), value.ravel()))
 
     def logits(self, table: Matrix) -> Floats:
         """float32 [n] for float32 [n, len(features)]; all trees walk one level at a time."""
-        trees = np.arange(len(self.split))[None, :]
-        rows = np.arange(len(table))[:, None]
-        node = np.zeros((len(table), len(self.split)), dtype=np.int64)
+        split, threshold, child, value = self._walk
+        flat = np.ascontiguousarray(table).ravel()
+        row = np.arange(len(table))[:, None] * table.shape[1]
+        trees = len(self.split)
+        node = np.broadcast_to(np.arange(trees) * (len(split) // trees), (len(table), trees))
         for _ in range(self.depth):
-            inner = np.maximum(node, 0)
-            goes_left = table[rows, self.split[trees, inner]] <= self.threshold[trees, inner]
-            after = np.where(goes_left, self.left[trees, inner], self.right[trees, inner])
-            node = np.where(node >= 0, after, node)
-        values: Floats = (self.leaf[trees, ~np.minimum(node, -1)].sum(axis=1) + self.bias).astype(np.float32)
+            goes_left = flat.take(split.take(node) + row) <= threshold.take(node)
+            node = child.take(2 * node + ~goes_left)
+        values: Floats = (value.take(node).sum(axis=1) + self.bias).astype(np.float32)
         return values
 
 
