@@ -23,7 +23,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from benchmarks import datasets
+from benchmarks import datasets, entities
 from frontpage.adapters.article_file import encode_rows
 from frontpage.adapters.encoder import Encoder, EncoderSet, MiniLmEncoder, UseEncoder
 from frontpage.adapters.pair_rater import rate_pairs
@@ -237,6 +237,15 @@ def _case_row(item: Any, source: str, at: int) -> dict[str, Any]:
     }
 
 
+def names(report: Report) -> None:
+    """Recall of names and places on the hand-made samples, mean over languages and worst language."""
+    rows = entities.recalls()
+    for figure in ("places", "new", "known", "precision"):
+        values = [row[figure] for row in rows.values()]
+        report.figure(f"entities.{figure}.mean", sum(values) / len(values))
+        report.figure(f"entities.{figure}.worst", min(values))
+
+
 def command(report: Report, root: Path) -> None:
     """The command itself gives what its functions give."""
     from typer.testing import CliRunner
@@ -290,6 +299,7 @@ def main() -> None:
     if arguments.only != "ingestion":
         encoders = EncoderSet(Remembering(MiniLmEncoder()), Remembering(UseEncoder()))
         cases(report, folder, encoders)
+        names(report)
         loaded = sets(report, root, encoders)
         copies(report, root, encoders)
         mixed(report, root, loaded, encoders)

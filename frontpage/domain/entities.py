@@ -2,8 +2,8 @@
 
 The simplest form that is real: a place is linked when its name stands in the text as a name, and carries its country
 ("Lisbon, PT"); other names are runs of capitalised words that do not only begin a sentence. Languages that capitalise
-nothing, or every noun, get places and multi-word runs only. Entities are evidence for stories, never a gate.
-Not for: people and organisations in scripts without capitals (the batch layer's term weights find those).
+nothing, or every noun, get places and multi-word runs only, and the names that the batch layer has learnt (names.py).
+Entities are evidence for stories, never a gate. Not for: learning names (name_candidates.py).
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from frontpage.domain.languages import primary_subtag
+from frontpage.domain.name_cues import CUED, sure
+from frontpage.domain.names import CHARACTERS, INFLECTED, WORDS, Names, nominatives
 from frontpage.domain.wordlists import words
 
 
@@ -53,9 +55,16 @@ class Tagged:
 _NOUNS_CAPITAL: Final = frozenset({"de"})
 _NO_CAPITALS: Final = frozenset("ar fa he ur hi bn ta te mr ja zh ko th my ka am".split())  # noqa: SIM905
 _NO_SPACES: Final = frozenset({"ja", "zh", "th", "my"})
+_NO_PLACES: Final = Gazetteer()
+_NO_NAMES: Final = Names()
 LIMIT: Final = 25
+#: Characters of the longest place name that is looked up in scripts without spaces.
+_LONGEST_PLACE: Final = 8
 
 _WORD: Final = re.compile(r"[^\W\d_](?:[\w'’.-]*\w)?|\d+", re.UNICODE)
+#: Articles and prepositions that lose their vowel before a name: `l'Inde`, `dell'Aquila`.
+_ELIDED: Final = re.compile(r"\b(?:[cdjlmnst]|qu|jusqu|lorsqu|dell|all|nell|dall|sull|un)['’](?=\w)", re.IGNORECASE)
+_ELIDING: Final = frozenset({"fr", "it", "ca"})
 _SENTENCE_END: Final = re.compile(r"[.!?:;\n•|–—\"“”„«»(]\s*$")
 _JOINERS: Final = words("of de del de la la el van von der den da do dos das di du le of the & bin al ibn")
 #: Capitalised words that name nothing by themselves: weekdays, months, titles, sentence openers.
@@ -78,21 +87,29 @@ _COMMON: Final = words(
     sexta der die das ein eine einen einem und oder aber im am mit nach von vor seit bis bei für gegen über unter
     montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar märz juni juli oktober dezember het
     een van voor met door в на по из за от до о об при для и а но что как это он она они мы вы я если после перед
+    trainer trainerin ministerin kanzlerin präsidentin sprecher sprecherin chef chefin autor autorin sänger sängerin
+    schauspieler schauspielerin richter richterin à ministre ministra juge juez juiz giudice écrivain
+    писатель писательница тренер режиссёр певец певица актёр актриса глава губернатор депутат журналист
     понедельник вторник среда четверг пятница суббота воскресенье январь февраль март апрель май июнь июль август
     сентябрь октябрь ноябрь декабрь
     """
 )
 
 
-def tag(title: str, lead: str, body: str, language: str, gazetteer: Gazetteer) -> Tagged:
-    """Entities of one article. `body` is read in memory up to 5,000 characters; names in the title count threefold."""
+def tag(
+    title: str, lead: str, body: str, language: str, gazetteer: Gazetteer, *, learnt: Names = _NO_NAMES
+) -> Tagged:  # fmt: skip
+    """Entities of one article. `body` is read in memory up to 5,000 characters; names in the title count threefold.
+
+    `learnt` are the names of the article's language that the batch layer has published.
+    """
     subtag = primary_subtag(language)
     counts: Counter[str] = Counter()
     places: set[str] = set()
     for text, weight in ((title, 3), (lead, 2), (body[:5000], 1)):
         if not text:
             continue
-        for name, is_place in _names(text, subtag, gazetteer):
+        for name, is_place in _names(text, subtag, gazetteer, learnt):
             counts[name] += weight
             if is_place:
                 places.add(name)
@@ -100,6 +117,25 @@ def tag(title: str, lead: str, body: str, language: str, gazetteer: Gazetteer) -
     # Once in a body is a mention, not a subject; once in title or lead is.
     ranked = [name for name, count in counts.most_common() if count >= 2][:LIMIT]
     return Tagged(ranked, [name for name in ranked if name in places])
+
+
+def capitalised(text: str, language: str) -> list[str]:
+    """The capitalised runs of a text that may name something: what names are learnt from.
+
+    Of a run at the head of a sentence, or with a joiner in it, the end too: `Critics of Ana Reis`, `Workers of Acme`.
+    """
+    found = []
+    for name, _ in _names(text, language, _NO_PLACES, _NO_NAMES):
+        found.append(name)
+        before, _, end = name.partition(" ")
+        while end and (text.startswith(before) or end.partition(" ")[0] in _JOINERS):
+            before, _, end = end.partition(" ")
+            if before in _JOINERS:
+                found.append(end)
+                before, _, end = end.partition(" ")
+            else:
+                found.append(f"{before} {end}".strip())
+    return found
 
 
 def _fold_parts(counts: Counter[str], places: set[str]) -> None:
@@ -111,9 +147,13 @@ def _fold_parts(counts: Counter[str], places: set[str]) -> None:
             counts[owners[0]] += counts.pop(single)
 
 
-def _names(text: str, language: str, gazetteer: Gazetteer) -> list[tuple[str, bool]]:
+def _names(text: str, language: str, gazetteer: Gazetteer, learnt: Names) -> list[tuple[str, bool]]:
+    if language in _ELIDING:
+        text = _ELIDED.sub("", text)
+    marked = [(name, False) for name in sure(text, language)] if language in CUED else []
     if language in _NO_SPACES:
-        return _places_inside(text, gazetteer)
+        inside = _inside(text, gazetteer, learnt)
+        return inside + [one for one in marked if one not in inside]
     tokens = [(match[0], match.start(), match.end()) for match in _WORD.finditer(text)]
     capitals = language not in _NO_CAPITALS
     found: list[tuple[str, bool]] = []
@@ -122,28 +162,64 @@ def _names(text: str, language: str, gazetteer: Gazetteer) -> list[tuple[str, bo
         if capitals and not tokens[place][0][:1].isupper():
             place += 1  # four words in five begin nothing
             continue
-        linked = _place_at(tokens, place, gazetteer)
+        linked = _place_at(tokens, place, gazetteer, language)
         run = _run_at(text, tokens, place) if capitals else 0
-        if linked:
-            length, entry = linked
-            if run <= length:
-                found.append((entry.label, True))
-                place += length
-                continue
+        if run > 1 and not linked and tokens[place][0].casefold() in _COMMON:
+            place += 1  # "In Lisbon": the place is the rest
+            continue
+        known = _known_at(text, tokens, place, learnt, language) if learnt else None
+        if linked and run <= linked[0] and (not known or known[0] <= linked[0]):
+            found.append((linked[1].label, True))
+            place += linked[0]
+            continue
+        if known and known[0] >= run:
+            found.append((known[1], False))
+            place += known[0]
+            continue
         if run:
-            name = _run_name(text, tokens, place, run, language)
+            end = _known_end(text, tokens[place : place + run], learnt, language) if learnt else None
+            name = end or _run_name(text, tokens, place, run, language)
             if name:
                 found.append((name, False))
             place += run
             continue
         place += 1
-    return found
+    return found + [one for one in marked if one not in found]
 
 
-def _place_at(tokens: list[tuple[str, int, int]], start: int, gazetteer: Gazetteer) -> tuple[int, Place] | None:
+def _known_end(text: str, run: list[tuple[str, int, int]], learnt: Names, language: str) -> str | None:
+    """The learnt name that a capitalised run ends in: `Workers of Acme`, `Chancellor Maier`."""
+    for at in range(1, len(run)):
+        known = _known_at(text, run, at, learnt, language)
+        if known and at + known[0] == len(run):
+            return known[1]
+    return None
+
+
+def _known_at(
+    text: str, tokens: list[tuple[str, int, int]], start: int, learnt: Names, language: str
+) -> tuple[int, str] | None:
+    """The longest learnt name that begins at a token: how many tokens, and what it is called."""
+    for length in range(min(WORDS, len(tokens) - start), 0, -1):
+        first, last = tokens[start], tokens[start + length - 1]
+        if last[2] - first[1] > 60 or (length == 1 and first[0].casefold() in _COMMON):
+            continue
+        name = learnt.find(text[first[1] : last[2]], language)
+        if name:
+            return length, name
+    return None
+
+
+def _place_at(
+    tokens: list[tuple[str, int, int]], start: int, gazetteer: Gazetteer, language: str
+) -> tuple[int, Place] | None:
     for length in range(min(gazetteer.longest, len(tokens) - start), 0, -1):
         name = " ".join(token for token, _, _ in tokens[start : start + length])
         entry = gazetteer.places.get(name.removesuffix("'s").removesuffix("’s").casefold())
+        if entry is None and language in INFLECTED:
+            entry = next(
+                (gazetteer.places[one] for one in nominatives(name, language) if one in gazetteer.places), None
+            )
         if entry and not (length == 1 and name.casefold() in _COMMON):
             return length, entry
     return None
@@ -201,15 +277,17 @@ def _run_name(text: str, tokens: list[tuple[str, int, int]], start: int, length:
     return " ".join(run)
 
 
-def _places_inside(text: str, gazetteer: Gazetteer) -> list[tuple[str, bool]]:
-    """Scripts without spaces: gazetteer names as they occur, longest first at each position."""
+def _inside(text: str, gazetteer: Gazetteer, learnt: Names) -> list[tuple[str, bool]]:
+    """Scripts without spaces: learnt names and gazetteer names as they occur, the longest first at each position."""
     found: list[tuple[str, bool]] = []
     place = 0
+    longest = CHARACTERS if learnt else _LONGEST_PLACE
     while place < len(text):
-        for length in range(min(8, len(text) - place), 1, -1):
-            entry = gazetteer.places.get(text[place : place + length].casefold())
-            if entry:
-                found.append((entry.label, True))
+        for length in range(min(longest, len(text) - place), 1, -1):
+            part = text[place : place + length].casefold()
+            name, entry = learnt.by_form.get(part), gazetteer.places.get(part) if length <= _LONGEST_PLACE else None
+            if name or entry:
+                found.append((name, False) if name else (entry.label if entry else "", True))
                 place += length - 1
                 break
         place += 1
