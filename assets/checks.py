@@ -10,6 +10,7 @@ from assets.system import System
 from frontpage.adapters import lake as lakes
 from frontpage.contracts import tables
 from frontpage.contracts.tables import Table
+from frontpage.domain.names import supported
 
 #: More refused records than this share means that a producer and the contracts disagree.
 REFUSED: Final = 0.01
@@ -93,6 +94,26 @@ def articles_are_fresh(system: dg.ResourceParam[System]) -> dg.AssetCheckResult:
         passed=age is not None and age <= STALE, severity=dg.AssetCheckSeverity.WARN,
         metadata={"age_seconds": dg.MetadataValue.float(-1.0 if age is None else age)},
     )  # fmt: skip
+
+
+@dg.asset_check(asset=_key(tables.TERM_WEIGHTS), description="no term stands in more stories than there are")
+def term_weights_are_counts(system: dg.ResourceParam[System]) -> dg.AssetCheckResult:
+    """Writers refuse a table with such a count; here it is seen before they are given it."""
+    with lakes.connect_duckdb(system.lake(), [tables.TERM_WEIGHTS]) as connection:
+        wrong, total = connection.execute(
+            "SELECT count(*) FILTER (weight <= 0 OR weight > documents * 1.001 OR weight > stories), count(*)"
+            " FROM gold_term_weights"
+        ).fetchall()[0]
+    return dg.AssetCheckResult(passed=not wrong, metadata={"rows": int(total), "wrong": int(wrong)})
+
+
+@dg.asset_check(asset=_key(tables.ENTITIES), description="every name has the support that makes it one")
+def names_are_supported(system: dg.ResourceParam[System]) -> dg.AssetCheckResult:
+    """A candidate of fewer publishers or stories got in around the rule."""
+    with lakes.connect_duckdb(system.lake(), [tables.ENTITIES]) as connection:
+        pairs = connection.execute("SELECT publishers, stories FROM gold_entities").fetchall()
+    wrong = sum(not supported(publishers, stories) for publishers, stories in pairs)
+    return dg.AssetCheckResult(passed=not wrong, metadata={"names": len(pairs), "unsupported": wrong})
 
 
 def _one(connection: duckdb.DuckDBPyConnection, query: str) -> int:

@@ -7,10 +7,11 @@ import dagster as dg
 
 from assets import show
 from assets.system import System
-from batch import gold_authority, gold_profiles, gold_reports, gold_training
+from batch import gold_authority, gold_entities, gold_profiles, gold_reports, gold_terms, gold_training
 from frontpage.adapters import lake as lakes
 from frontpage.contracts import tables
 from frontpage.contracts.tables import Table
+from frontpage.domain.term_tables import ENOUGH
 
 GROUP: Final = "gold"
 Compute = Callable[..., dg.MaterializeResult[None]]
@@ -71,6 +72,42 @@ def rank_training(system: dg.ResourceParam[System]) -> dg.MaterializeResult[None
     number = gold_training.build(spark, lake)
     clicked = lakes.read(spark, lake, tables.RANK_TRAINING).where("clicked = 1").count()
     return dg.MaterializeResult(metadata=show.rows(number, clicked=clicked))
+
+
+@gold_asset(tables.TERM_WEIGHTS, "stories", ["silver/articles", "silver/stories", "silver/story_members"])
+def term_weights(system: dg.ResourceParam[System]) -> dg.MaterializeResult[None]:
+    """Decayed counts of hashed terms over first articles; the writers weigh words by them once published."""
+    spark, lake = system.spark(), system.lake()
+    number = gold_terms.build(spark, lake, system.now())
+    rows = lakes.read(spark, lake, tables.TERM_WEIGHTS)
+    languages = rows.groupBy("language").agg({"documents": "max", "term": "count"}).collect()
+    counted = {row["language"]: row["max(documents)"] for row in languages}
+    ranks = {
+        language: [row["weight"] for row in rows.where(rows.language == language).orderBy("weight", ascending=False)
+                   .select("weight").limit(2_000).collect()]
+        for language in sorted(counted, key=lambda name: -counted[name])[:4]
+    }  # fmt: skip
+    curves = {name: (list(range(1, len(found) + 1)), found) for name, found in ranks.items()}
+    facts = show.rows(number, languages=len(counted), published=sum(n >= ENOUGH for n in counted.values()))
+    return dg.MaterializeResult(metadata=facts | {
+        "stories": show.bars(counted, "Stories that voted, decayed", "stories"),
+        "terms by rank": show.lines(curves, "Stories with a term, by its rank", "rank", "stories"),
+    })  # fmt: skip
+
+
+@gold_asset(tables.ENTITIES, "stories", ["silver/articles", "silver/story_members"])
+def entities(system: dg.ResourceParam[System]) -> dg.MaterializeResult[None]:
+    """Names that independent publishers use in several stories; enrich knows them once published."""
+    spark, lake = system.spark(), system.lake()
+    number = gold_entities.build(spark, lake, system.now())
+    rows = lakes.read(spark, lake, tables.ENTITIES)
+    languages = {row["language"]: row["count"] for row in rows.groupBy("language").count().collect()}
+    most = rows.orderBy("stories", "name", ascending=[False, True]).select("language", "name", "publishers", "stories")
+    facts = show.rows(number, new=rows.where(rows.learnt_at == rows["at"]).count(), languages=len(languages))
+    return dg.MaterializeResult(metadata=facts | {
+        "by language": show.bars(languages, "Names known", "names"),
+        "most stories": show.table([row.asDict() for row in most.limit(15).collect()]),
+    })  # fmt: skip
 
 
 @gold_asset(tables.FRESHNESS, "ingestion", ["silver/articles", "silver/story_members"])

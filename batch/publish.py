@@ -12,22 +12,31 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from batch import ranker
+from batch import gold_entities, gold_terms, ranker
 from frontpage.adapters import lake as lakes
 from frontpage.adapters.bus import Bus, Outgoing
 from frontpage.adapters.lake import Lake
 from frontpage.adapters.redis_store import store_errors
 from frontpage.contracts import batch_views, views
-from frontpage.contracts.batch_views import AuthorityDocument, ClicksDocument, ModelDocument, ProjectionDocument
+from frontpage.contracts.batch_views import (
+    AuthorityDocument,
+    ClicksDocument,
+    ModelDocument,
+    NamesDocument,
+    ProjectionDocument,
+    TermsDocument,
+)
 from frontpage.contracts.events import StoryProposal
 from frontpage.contracts.profiles import slow_from_json
 from frontpage.contracts.tables import (
     CLICKS,
+    ENTITIES,
     IMPRESSIONS,
     PUBLISHER_AUTHORITY,
     READER_PROFILES,
     RECLUSTERS,
     STORY_MEMBERS,
+    TERM_WEIGHTS,
     VECTOR_PROJECTION,
     Table,
 )
@@ -41,6 +50,8 @@ if TYPE_CHECKING:
 
 #: Documents a pipeline holds: a slow profile has about 5 kB.
 PIPELINE: Final = 500
+#: Real seconds that a replaced table or dictionary stays, for readers that have just followed the pointer to them.
+LINGER: Final = 3_600
 
 
 def everything(lake: Lake, store: redis.Redis, now: float) -> dict[str, int]:
@@ -51,6 +62,8 @@ def everything(lake: Lake, store: redis.Redis, now: float) -> dict[str, int]:
         "authority": authority(lake, store),
         "clicks": clicks(lake, store, now),
         "models": model(lake, store),
+        "term_weights": terms(lake, store),
+        "names": names(lake, store),
     }
 
 
@@ -151,6 +164,42 @@ def model(lake: Lake, store: redis.Redis) -> int:
         store.set(views.MODEL.key(version=document.version), document.model_dump_json())
     _point(store, batch_views.RANKER_POINTER, document.version)
     return 1
+
+
+def terms(lake: Lake, store: redis.Redis) -> int:
+    """The term weights of each language with enough stories."""
+    rows = _rows(lake, TERM_WEIGHTS)
+    at = max((row["at"] for row in rows), default=0.0)
+    tables = gold_terms.tables(rows)
+    for language, table in tables.items():
+        document = TermsDocument.pack(language, table, at)
+        _switch(store, batch_views.terms_pointer(language), views.TERMS, document)
+    return len(tables)
+
+
+def names(lake: Lake, store: redis.Redis) -> int:
+    """The dictionary of each language; number of names."""
+    rows = _rows(lake, ENTITIES)
+    at = max((row["at"] for row in rows), default=0.0)
+    for language, (version, entries) in gold_entities.dictionaries(rows).items():
+        whole = [entry.name for entry in entries if not entry.alone]
+        alone = [entry.name for entry in entries if entry.alone]
+        document = NamesDocument(version=version, language=language, names=whole, alone=alone, at=at)
+        _switch(store, batch_views.names_pointer(language), views.NAMES, document)
+    return len(rows)
+
+
+def _switch(store: redis.Redis, pointer: str, view: views.View, document: TermsDocument | NamesDocument) -> None:
+    """Publish a document under its version, move the pointer; the version before goes after `LINGER`."""
+    with store_errors():
+        before = _text(store.hget(views.VERSIONS.key(), pointer))
+        if before == document.version:
+            return
+        store.set(view.key(version=document.version), document.model_dump_json())
+    _point(store, pointer, document.version)
+    if before:
+        with store_errors():
+            store.expire(view.key(version=before), LINGER)
 
 
 def proposals(lake: Lake, bus: Bus) -> int:

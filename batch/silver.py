@@ -63,6 +63,7 @@ def articles(bronze: DataFrame) -> Refined:
             for name in ("content_hash", "syndicated_from", "from_feed", "feed_id", "arrived_by", "problems")
         ],
         *[_field(name, "signals.") for name in ("simhash", "minhash", "terms", "words", "quality")],
+        *[F.col("e.signals.extra")[name][0].alias(name) for name in ("head", "pairs")],
         F.col("e.signals.vector.version").alias("encoder"),
         F.unbase64(F.col("e.signals.vector.data")).alias("vector"),
         *_PLACE,

@@ -330,7 +330,11 @@ def document(languages: str, encoder: str, weights: TermWeights, found: Backgrou
         "version": 1,
         "languages": languages,
         "encoder": encoder,
-        "terms": {"documents": weights.documents, "ids": pack_uint32(ids), "counts": pack_uint32(counts)},
+        "terms": {
+            "documents": weights.documents,
+            "ids": pack_uint32(ids),
+            "counts": pack_uint32(counts.astype(np.uint32)),
+        },
         "background": None if found is None else _pack_background(found),
         **parts,
     }

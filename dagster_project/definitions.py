@@ -16,7 +16,13 @@ from dagster_project.sensors import new_records  # noqa: E402
 
 defs = dg.Definitions(
     assets=dg.load_assets_from_modules([bronze, silver, gold, stories, recluster, serving]),
-    asset_checks=[checks.unique_keys, checks.readable, checks.articles_are_fresh],
+    asset_checks=[
+        checks.unique_keys,
+        checks.readable,
+        checks.articles_are_fresh,
+        checks.term_weights_are_counts,
+        checks.names_are_supported,
+    ],
     jobs=JOBS,
     schedules=SCHEDULES,
     sensors=[new_records],

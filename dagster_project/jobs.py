@@ -19,7 +19,9 @@ _REPORTS: Final = dg.AssetSelection.assets(
     ["gold", "freshness"], ["gold", "cluster_health"], ["gold", "id_churn"], ["gold", "pair_ratings"],
     ["gold", "poll_report"],
 )  # fmt: skip
-_TRAINING: Final = dg.AssetSelection.assets(["gold", "rank_training"], ["gold", "models"], ["serving", "views"])
+_TRAINING: Final = dg.AssetSelection.assets(
+    ["gold", "rank_training"], ["gold", "models"], ["gold", "term_weights"], ["gold", "entities"], ["serving", "views"]
+)
 
 #: What a job is for stands in its description, which the UI shows.
 REFRESH: Final = dg.define_asset_job(
@@ -30,7 +32,9 @@ RECLUSTER: Final = dg.define_asset_job(
     "recluster", _STORIES, description="48-hour re-clustering; proposals go to the languages' writers."
 )
 TRAIN: Final = dg.define_asset_job(
-    "train", _READ | _TRAINING, description="Training rows, a new ranker, promotion when it beats the fallback."
+    "train",
+    _READ | _TRAINING,
+    description="Training rows, a new ranker, promotion when it beats the fallback; term weights and names.",
 )
 EVERYTHING: Final = dg.define_asset_job(
     "everything", dg.AssetSelection.all() - _groups("upkeep"), description="All tables and views once, in order."

@@ -1,7 +1,8 @@
 """The shipped story models (stories_en.json, stories_vi.json, stories_other.json) as policies of the clusterer.
 
 Made by `benchmarks/train_scorer.py`. A language with its own file uses it; all others share `other`, whose term weights
-learn from the stream because none ship. Not for the encoder, which must be the one that the file names.
+learn from the stream, as none ship, and from what the batch layer publishes (`term_store.py`). Not for the encoder,
+which must be the one that the file names.
 """
 
 from __future__ import annotations
@@ -29,9 +30,7 @@ _OWN: Final = ("en", "vi")
 def policy_for(language: str) -> Policy:
     """A fresh policy for a primary language subtag; its learning term weights are not shared with other policies."""
     content = _read(language if language in _OWN else "other")
-    terms = content["terms"]
-    weights = TermWeights(int(terms["documents"]), unpack_uint32(terms["ids"]), unpack_uint32(terms["counts"]))
-    scorer = PairScorer(read_model(content["model"]), weights, _background(content["background"]))
+    scorer = PairScorer(read_model(content["model"]), shipped_weights(language), _background(content["background"]))
     stories = StoryScorer(read_model(content["stories"]), scorer.background)
     copies = content["copies"] or _read("en")["copies"]
     bars = content["policy"]
@@ -43,6 +42,12 @@ def policy_for(language: str) -> Policy:
         merge=bars["merge"],
         part=bars["part"],
     )
+
+
+def shipped_weights(language: str) -> TermWeights:
+    """The prior that ships for a primary language subtag, with nothing observed; without one, empty."""
+    terms = _read(language if language in _OWN else "other")["terms"]
+    return TermWeights(int(terms["documents"]), unpack_uint32(terms["ids"]), unpack_uint32(terms["counts"]))
 
 
 def similarity_scale(language: str) -> LogisticModel:

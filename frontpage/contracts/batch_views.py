@@ -1,4 +1,4 @@
-"""What the batch layer publishes to Redis besides profiles: projections, authority, click counts, models.
+"""What the batch layer publishes to Redis besides profiles: projections, authority, clicks, models, terms, names.
 
 Versioned documents are immutable under their own key; the hash `versions` points at the current one and is written
 last, so a reader that follows a pointer always finds the document. Fields of `versions` are the functions below.
@@ -12,8 +12,10 @@ from typing import Final
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from frontpage.contracts.vectors import Floats
+from frontpage.contracts.vectors import Floats, pack_uint32, unpack_uint32
 from frontpage.domain.merge import Counts
+from frontpage.domain.names import Entry
+from frontpage.domain.term_tables import TermTable
 
 #: Field of `versions` naming the current ranker model (`model:{version}`).
 RANKER_POINTER: Final = "model/ranker"
@@ -26,6 +28,16 @@ PROFILES_POINTER: Final = "profiles"
 def projection_pointer(encoder_version: str) -> str:
     """Field of `versions` naming the current projection of an encoder (`projection:{version}`)."""
     return f"projection/{encoder_version}"
+
+
+def terms_pointer(language: str) -> str:
+    """Field of `versions` naming the current term weights of a primary subtag (`terms:{version}`)."""
+    return f"terms/{language}"
+
+
+def names_pointer(language: str) -> str:
+    """Field of `versions` naming the current dictionary of names of a primary subtag (`names:{version}`)."""
+    return f"names/{language}"
 
 
 class _Document(BaseModel):
@@ -103,3 +115,53 @@ class ModelDocument(_Document):
     metrics: dict[str, float] = {}
     trained_on: int = 0
     at: float
+
+
+class TermsDocument(_Document):
+    """`terms:{version}`: in how many stories of a language each hashed term stands, recent stories counting more.
+
+    `ids` is base64 of little-endian uint32 [n], ascending; `counts` of little-endian float32 [n]. `until` is the
+    watermark: stories that began up to it (virtual seconds) are counted.
+    """
+
+    version: str
+    language: str
+    documents: float
+    ids: str
+    counts: str
+    until: float
+    at: float
+
+    @classmethod
+    def pack(cls, language: str, table: TermTable, at: float) -> TermsDocument:
+        """From the domain's table."""
+        counts = base64.b64encode(table.counts.astype("<f4").tobytes()).decode("ascii")
+        return cls(
+            version=table.version, language=language, documents=table.documents, ids=pack_uint32(table.ids),
+            counts=counts, until=table.until, at=at,
+        )  # fmt: skip
+
+    def unpack(self) -> TermTable:
+        """The domain's table; raises ValueError when it is damaged: its order is relied on."""
+        ids = unpack_uint32(self.ids)
+        counts = np.frombuffer(base64.b64decode(self.counts), dtype="<f4").astype(np.float32, copy=False)
+        if len(ids) != len(counts) or not self.documents > 0 or np.any(ids[1:] <= ids[:-1]):
+            raise ValueError(f"term weights {self.version} are damaged")
+        if np.any(counts <= 0) or np.any(counts > self.documents * 1.001):
+            raise ValueError(f"term weights {self.version} have counts that no {self.documents} stories give")
+        return TermTable(self.version, self.documents, ids, counts, self.until)
+
+
+class NamesDocument(_Document):
+    """`names:{version}`: learnt names of a language, most stories first, and which of them are bare German nouns."""
+
+    version: str
+    language: str
+    names: list[str]
+    alone: list[str] = []
+    at: float
+
+    def entries(self) -> list[Entry]:
+        """As the domain makes its look-up table of them; support is their order."""
+        found = [Entry(name, 0, len(self.names) - rank) for rank, name in enumerate(self.names)]
+        return found + [Entry(name, 0, 0, alone=True) for name in self.alone]

@@ -15,6 +15,7 @@ from frontpage.contracts import topics
 from frontpage.contracts.table_types import Column, Table, columns_of
 from frontpage.contracts.tables_gold import (
     CLUSTER_HEALTH,
+    ENTITIES,
     FRESHNESS,
     ID_CHURN,
     MODELS,
@@ -25,6 +26,7 @@ from frontpage.contracts.tables_gold import (
     READER_PROFILES,
     RECLUSTER_AGREEMENT,
     RECLUSTERS,
+    TERM_WEIGHTS,
     VECTOR_PROJECTION,
 )
 from frontpage.contracts.tables_silver import (
@@ -47,6 +49,7 @@ __all__ = [
     "CLICKS",
     "CLUSTER_HEALTH",
     "COPIES",
+    "ENTITIES",
     "FRESHNESS",
     "GOLD",
     "ID_CHURN",
@@ -64,6 +67,7 @@ __all__ = [
     "STORIES",
     "STORY_LINKS",
     "STORY_MEMBERS",
+    "TERM_WEIGHTS",
     "VECTOR_PROJECTION",
     "Column",
     "Table",
@@ -112,7 +116,7 @@ SILVER: Final = (
 )  # fmt: skip
 GOLD: Final = (
     PUBLISHER_AUTHORITY, READER_PROFILES, VECTOR_PROJECTION, RECLUSTERS, RECLUSTER_AGREEMENT, RANK_TRAINING, MODELS,
-    FRESHNESS, CLUSTER_HEALTH, ID_CHURN, PAIR_RATINGS, POLL_REPORT,
+    FRESHNESS, CLUSTER_HEALTH, ID_CHURN, PAIR_RATINGS, POLL_REPORT, TERM_WEIGHTS, ENTITIES,
 )  # fmt: skip
 ALL: Final = (*(table for table, _ in BRONZE.values()), *SILVER, *GOLD)
 

@@ -53,6 +53,36 @@ at DOUBLE - when fitted
     ("version",), "at",
 )  # fmt: skip
 
+TERM_WEIGHTS: Final = Table(
+    "gold", "term_weights", "In how many recent stories of a language each hashed term stands: lexical weights.",
+    columns_of("""
+language STRING - primary subtag
+term BIGINT - hashed word or word pair (32 bits)
+stories BIGINT - stories of the last 30 days whose first article has it
+weight DOUBLE - the same, a story's vote halved every 7 days
+documents DOUBLE - all stories of the language, counted in the same way
+until DOUBLE - watermark: stories that began up to then are counted
+at DOUBLE - when computed
+"""),
+    ("language", "term"), "at",
+)  # fmt: skip
+
+ENTITIES: Final = Table(
+    "gold", "entities", "Names learnt from cross-source support: the growing dictionary that enrich reads.",
+    columns_of("""
+language STRING - primary subtag
+key STRING - what the spellings of the name share (case folded, case endings cut)
+alone BOOLEAN - a bare German noun: counts only as the last word of a longer name
+name STRING - its most used spelling
+publishers BIGINT - independent publishers that used it in the last 30 days that had it
+stories BIGINT - stories in which they did
+seen_at DOUBLE - latest first-seen time of an article with it
+learnt_at DOUBLE - when it was first learnt
+at DOUBLE - when computed
+"""),
+    ("language", "key", "alone"), "at",
+)  # fmt: skip
+
 RECLUSTERS: Final = Table(
     "gold", "reclusters", "Merges and splits that the last 48-hour re-clustering proposes to the writers.",
     columns_of("""

@@ -44,6 +44,8 @@ problems ARRAY<STRING> - what was wrong with the page
 simhash STRING - 16 hex digits
 minhash STRING - base64 of 100 little-endian uint32, null for short texts
 terms MAP<STRING, DOUBLE> - hashed term vector, at most 256 terms
+head STRING - base64 of little-endian uint32: hashed terms of headline and first sentences
+pairs STRING - base64 of little-endian uint32: hashes of their word pairs
 words INT - length of the text
 quality DOUBLE - article quality signal 0..1
 encoder STRING - encoder version of `vector`

@@ -27,6 +27,7 @@ from frontpage.domain.recluster import Proposal
 from frontpage.domain.reviews import Review, Reviews
 from frontpage.domain.similarity import FEATURES, PairScorer, Prepared
 from frontpage.domain.story import Change, ChangeKind, Evidence, Story, StoryBook
+from frontpage.domain.terms import TermWeights, distinct
 
 #: (topic, partition, offset) of the input record that a decision answers: makes change ids deterministic.
 Source = tuple[str, int, int]
@@ -80,7 +81,7 @@ class Clusterer:
         for story in book.stories.values():
             first = next(iter(story.members.values()), None)
             if first is not None:
-                self._observe(first.article)
+                self._observe(first.article, story.created_at)
             self.refresh(story)
 
     def policy(self, language: str) -> Policy:
@@ -89,6 +90,11 @@ class Clusterer:
         if language not in self._policy:
             self._policy[language] = self._policies(language)
         return self._policy[language]
+
+    @property
+    def policies_made(self) -> list[str]:
+        """Languages whose policy has been made, in order."""
+        return sorted(self._policy)
 
     def index(self, language: str) -> StoryIndex:
         """The index of a language, made on first use."""
@@ -107,9 +113,11 @@ class Clusterer:
         policy, index = self.policy(article.language), self.index(article.language)
         prepared = policy.scorer.prepare(article)
         story_id, copy_of, score, evidence = self._choose(prepared, policy, index)
+        if policy.scorer.weights.version:
+            evidence = {**evidence, "weights": policy.scorer.weights.version}
         if story_id is None:
             story_id = ids.story_id(int(now * 1000), self.partition, self.book.sequence + 1)
-            self._observe(article)
+            self._observe(article, now)
             kind: ChangeKind = "create"
         else:
             kind = "assign"
@@ -182,10 +190,25 @@ class Clusterer:
                 prepared = scorer.prepare(member.article)
             index.add(story.story_id, prepared, original=member.copy_of is None)
 
-    def _observe(self, article: ArticleSignals) -> None:
+    def adopt(self, language: str, weights: TermWeights) -> None:
+        """Weigh words by newly published `weights` from now on; stories after them are counted anew.
+
+        Articles keep the weights that they were prepared with, as they do while counts grow. No decision of the past
+        changes: followers apply changes (ADR 3), and each decision names the version it was made with.
+        """
+        policy = self.policy(language)
+        policy.scorer.weights = weights
+        for story in self.book.stories.values():
+            if story.created_at > weights.until and primary_subtag(story.language) == primary_subtag(language):
+                first = next(iter(story.members.values()), None)
+                if first is not None:
+                    self._observe(first.article, story.created_at)
+
+    def _observe(self, article: ArticleSignals, began: float) -> None:
         """Count the words of a story's first article: one vote a story, so a burst does not make its words common."""
-        words = np.unique(np.concatenate([article.head, article.pairs, article.terms]))
-        self.policy(article.language).scorer.weights.observe(words)
+        weights = self.policy(article.language).scorer.weights
+        if began > weights.until:  # the batch layer has counted the stories before
+            weights.observe(distinct([article.head, article.pairs, article.terms]))
 
     def _update(self, held: Story, article: ArticleSignals, now: float, source: Source, card: Any) -> list[Change]:
         if article.version <= held.members[article.article_id].article.version:

@@ -22,7 +22,7 @@ def follow(clusterer: Clusterer, change: Change) -> None:
     if not book.apply(change):
         return
     if change.kind == "create":
-        clusterer._observe(article)
+        clusterer._observe(article, change.at)
     prepared = clusterer.policy(article.language).scorer.prepare(article)
     story_id = book.story_of[article.article_id]
     clusterer.index(article.language).add(story_id, prepared, original=change.copy_of is None)

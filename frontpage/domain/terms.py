@@ -2,8 +2,9 @@
 
 Scripts without spaces (Japanese, Chinese, Thai ...) give character bigrams, which serve as words everywhere below.
 Hashes are XXH3 of the NFKC-folded token: stable between processes and releases (golden digests pin them).
-`TermWeights` tells rare words from common ones: a shipped prior per language, and, where none ships, counts over the
-first articles of stories as they arrive (one vote a story, so a burst does not make its own words look common).
+`TermWeights` tells rare words from common ones: a prior per language (shipped, and learnt by the batch layer, see
+term_tables.py), and counts over the first articles of stories as they arrive (one vote a story, so a burst does not
+make its own words look common).
 """
 
 from __future__ import annotations
@@ -102,16 +103,20 @@ class TermWeights:
     `documents` and the (sorted) `ids`/`counts` are the prior, which speaks with the voice of `PRIOR` documents;
     `observe` adds what arrives, so that a word that is everywhere this week (a war) tells its stories apart less.
     Without a prior, counts are read as if `PRIOR` documents had been seen, so that weights keep one scale.
+    `version` names what was learnt, "" when nothing was; stories that began up to `until` are in the prior already.
     """
 
     PRIOR: Final = 1_000
     #: A first handful of documents is no sample: a word of the only one seen so far is not a word of all.
     FEW: Final = 20.0
 
-    def __init__(self, documents: int = 0, ids: Ids | None = None, counts: Ids | None = None) -> None:
-        self.documents = documents
-        self._ids = ids if ids is not None else np.empty(0, dtype=np.uint32)
-        self._counts = counts if counts is not None else np.empty(0, dtype=np.uint32)
+    def __init__(
+        self, documents: float = 0, ids: Ids | None = None, counts: Ids | Floats | None = None, *,
+        version: str = "", until: float = float("-inf"),
+    ) -> None:  # fmt: skip
+        self.documents, self.version, self.until = documents, version, until
+        self._ids: Ids = ids if ids is not None else np.empty(0, dtype=np.uint32)
+        self._counts: Ids | Floats = counts if counts is not None else np.empty(0, dtype=np.uint32)
         self._seen: dict[int, int] = {}
         self._seen_documents = 0
 
@@ -136,8 +141,8 @@ class TermWeights:
         value = np.log((scale + 1.0) / (frequency * (scale / max(documents, self.FEW)) + 0.5))
         return np.maximum(value, 0.0).astype(np.float32)
 
-    def table(self) -> tuple[Ids, Ids]:
-        """The prior's ids, ascending, and their document counts."""
+    def table(self) -> tuple[Ids, Ids | Floats]:
+        """The prior's ids, ascending, and their document counts (whole numbers unless they were learnt)."""
         return self._ids, self._counts
 
     def unknown(self, ids: Ids) -> list[bool]:

@@ -13,6 +13,7 @@ Run: `python -m streaming.cluster.writer [--partitions 0,3]` (all by default).
 from __future__ import annotations
 
 import argparse
+import functools
 import itertools
 import logging
 import os
@@ -26,13 +27,14 @@ from frontpage.adapters.bus import Bus, Consumer, Outgoing, Record
 from frontpage.adapters.clock import Clock
 from frontpage.adapters.lease import HeldLease
 from frontpage.adapters.loop import FIRST_BACKOFF, LONGEST_BACKOFF, dead_letter
+from frontpage.adapters.term_store import TermStore
 from frontpage.contracts.events import ArticleEvent, StoryChange, StoryProposal
 from frontpage.contracts.review_events import StoryReview
 from frontpage.contracts.review_events import from_event as from_review
 from frontpage.contracts.review_events import to_event as review_event
 from frontpage.contracts.story_codec import article_signals, to_event, to_proposal
 from frontpage.contracts.topics import ARTICLES, STORY_CHANGES, STORY_PROPOSALS, STORY_REVIEWS
-from frontpage.domain.clustering import Clusterer
+from frontpage.domain.clustering import Clusterer, Policies
 from frontpage.domain.languages import LANGUAGE_PARTITIONS, PARTITION_OF
 from frontpage.domain.reviews import Review
 from frontpage.domain.story import Change, StoryBook
@@ -65,15 +67,18 @@ _INPUT: Final = (ARTICLES.name, STORY_PROPOSALS.name, STORY_REVIEWS.name)
 Front = Callable[[], Mapping[str, str]]
 
 
-def mind(book: StoryBook, partition: int) -> Clusterer:
-    """The clusterer with the shipped models.
+def minds_with(policies: Policies) -> Minds:
+    """Clusterers with `policies`, shipped ones or those of published term weights (`TermStore.policy`)."""
+    return lambda book, partition: mind(book, partition, policies)
+
+
+def mind(book: StoryBook, partition: int, policies: Policies) -> Clusterer:
+    """The clusterer of a partition.
 
     The policies of the partition's languages are made at once: a model that is missing or damaged must stop the writer
     here, and not have every article dead-lettered for it.
     """
-    from frontpage.adapters.story_models import policy_for
-
-    clusterer = Clusterer(policy_for, book, partition=partition)
+    clusterer = Clusterer(policies, book, partition=partition)
     for language in [name for name, number in PARTITION_OF.items() if number == partition] or ["und"]:
         clusterer.policy(language)
     return clusterer
@@ -201,7 +206,7 @@ class Tenures:
     def __init__(
         self, bus: Bus, clock: Clock, partition: int, *, minds: Minds, repair_interval: float,
         beat: Callable[[int, StoryBook], None] | None = None, archive: Archive | None = None,
-        snapshot_every: int = snapshots.EVERY, front: Front | None = None,
+        snapshot_every: int = snapshots.EVERY, front: Front | None = None, terms: TermStore | None = None,
     ) -> None:  # fmt: skip
         self._bus, self._clock, self._partition = bus, clock, partition
         self._minds = minds
@@ -209,6 +214,7 @@ class Tenures:
         self._beat = beat
         self._archive = archive
         self._front = front
+        self._terms = terms
         self._snapshot_every = snapshot_every
         self._poison: set[str] = set()
 
@@ -217,7 +223,7 @@ class Tenures:
         backoff = FIRST_BACKOFF
         while True:
             follower = Follower(self._bus, self._partition, self._archive, self._minds)
-            if not lease.wait(stop, _from_the_second_on(follower.stand_by)):
+            if not lease.wait(stop, _from_the_second_on(functools.partial(self._stand_by, follower))):
                 follower.close()
                 return
             warm: Follower | None = follower
@@ -237,6 +243,11 @@ class Tenures:
                 stop.wait(backoff)
             finally:
                 lease.release()
+
+    def _stand_by(self, follower: Follower) -> None:
+        follower.stand_by()
+        if self._terms is not None and follower.mind is not None:
+            self._terms.refresh(follower.mind)
 
     def serve(self, check: Callable[[], None], stop: threading.Event, warm: Follower | None = None) -> None:
         """One tenure, from `warm` on when given: returns when `stop` is set; raises Fenced or ServiceUnavailable.
@@ -260,6 +271,8 @@ class Tenures:
             rested_at = 0.0
             try:
                 writer.remember(self._reviews(consumer))
+                if self._terms is not None:
+                    self._terms.refresh(clusterer, now=True)
                 while not stop.is_set():
                     records = consumer.poll(BATCH, POLL)
                     now = self._clock.now()
@@ -279,6 +292,8 @@ class Tenures:
                     if part is not None:
                         check()
                         producer.transact([part], None)
+                    if self._terms is not None:  # nothing is undecided here
+                        self._terms.refresh(clusterer)
                     if self._beat is not None:
                         self._beat(self._partition, book)
             finally:
@@ -312,9 +327,9 @@ def _place(record: Record) -> str:
 
 def main(
     runtime: Runtime, stop: threading.Event, partitions: Sequence[int] = range(LANGUAGE_PARTITIONS), *, minds: Minds,
-    snapshot_every: int = snapshots.EVERY,
+    snapshot_every: int = snapshots.EVERY, learn: bool = False,
 ) -> None:  # fmt: skip
-    """One thread per partition; ends when `stop` is set."""
+    """One thread per partition; ends when `stop` is set. `learn`: adopt term weights as they are published."""
     owned: dict[int, StoryBook] = {}
 
     def beat(partition: int, book: StoryBook) -> None:
@@ -327,6 +342,7 @@ def main(
         tenures = Tenures(
             runtime.bus, runtime.clock, partition, minds=minds, repair_interval=runtime.settings.repair_interval,
             beat=beat, archive=archive, front=FrontPages(runtime.redis, partition), snapshot_every=snapshot_every,
+            terms=TermStore(runtime.redis) if learn else None,
         )  # fmt: skip
         lease = HeldLease(runtime.redis, f"cluster-{partition}", holder)
         threads.append(threading.Thread(target=tenures.run, args=(lease, stop), name=f"cluster-{partition}"))
@@ -353,4 +369,9 @@ if __name__ == "__main__":
     parser.add_argument("--partitions", default="", help="comma-separated partition numbers; all by default")
     chosen = [int(part) for part in parser.parse_args().partitions.split(",") if part.strip()]
     numbers = chosen or range(LANGUAGE_PARTITIONS)
-    run_process(PROCESS, lambda runtime, stop: main(runtime, stop, numbers, minds=mind))
+
+    def learning(runtime: Runtime, stop: threading.Event) -> None:
+        """With the published term weights, whenever there are new ones."""
+        main(runtime, stop, numbers, minds=minds_with(TermStore(runtime.redis).policy), learn=True)
+
+    run_process(PROCESS, learning)

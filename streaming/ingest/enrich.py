@@ -22,6 +22,7 @@ from frontpage.adapters.article_rows import ArticleRows, Ruling
 from frontpage.adapters.bus import Outgoing, Record
 from frontpage.adapters.encoder import EncoderSet, keep_to_one_thread
 from frontpage.adapters.loop import dead_letter, decoded, run_transactional
+from frontpage.adapters.name_store import NameStore
 from frontpage.adapters.parse.gazetteer import gazetteer
 from frontpage.contracts.events import FeedItem
 from frontpage.contracts.topics import ITEMS_RAW
@@ -235,7 +236,7 @@ def main(runtime: Runtime, stop: threading.Event) -> None:
             Thumbs(tier, runtime.redis),
             rows=ArticleRows(runtime.redis),
             encoders=encoders,
-            labeller=Labeller(gazetteer()),
+            labeller=Labeller(gazetteer(), NameStore(runtime.redis)),
             clock=runtime.clock,
             runner=runner,
         )

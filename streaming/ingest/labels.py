@@ -1,17 +1,19 @@
 """Sections, entities, places and topics of a draft, by the domain's rules. The body is read in memory only.
 
 Places of the registry (a local paper's town) are known beside the gazetteer's, so that small towns are found in texts.
-Topics are the publisher's own tags as slugs, sections among them left out. Not here: the rules themselves
-(`domain/sections.py`, `domain/entities.py`).
+Names that the batch layer has learnt are known by the article's language. Topics are the publisher's own tags as slugs,
+sections among them left out. Not here: the rules themselves (`domain/sections.py`, `domain/entities.py`).
 """
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from frontpage.domain.entities import Gazetteer, tag
+from frontpage.domain.names import Names
 from frontpage.domain.sections import sections_of
 
 if TYPE_CHECKING:
@@ -32,16 +34,26 @@ class Labels:
     topics: tuple[str, ...] = ()
 
 
-class Labeller:
-    """Labels drafts with one gazetteer."""
+#: Learnt names by language tag (`adapters/name_store.py`).
+Learnt = Callable[[str], Names]
 
-    def __init__(self, gazetteer: Gazetteer) -> None:
+
+def _nothing_learnt(_: str) -> Names:
+    return Names()
+
+
+class Labeller:
+    """Labels drafts with one gazetteer and what names have been learnt."""
+
+    def __init__(self, gazetteer: Gazetteer, learnt: Learnt = _nothing_learnt) -> None:
         self._gazetteer = gazetteer
+        self._learnt = learnt
 
     def label(self, draft: Draft) -> Labels:
         """The labels of a draft; its home town counts as a place of a local paper's article."""
         sections = sections_of(draft.section, draft.link, draft.keywords)
-        tagged = tag(draft.title, draft.lead, draft.body, draft.language, self._gazetteer)
+        learnt = self._learnt(draft.language)
+        tagged = tag(draft.title, draft.lead, draft.body, draft.language, self._gazetteer, learnt=learnt)
         home = draft.publisher.place
         places = [*tagged.places, *([home] if home and home not in tagged.places else [])]
         topics = [topic for word in draft.keywords if (topic := slug(word)) and topic not in sections]

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from deltalake import write_deltalake
 
 from frontpage.adapters.kafka_bus import KafkaBus
 from frontpage.adapters.lake import Lake
@@ -18,6 +20,7 @@ from frontpage.adapters.services import kafka as kafka_service
 from frontpage.adapters.services import valkey as valkey_service
 from frontpage.adapters.services.ports import free_port
 from frontpage.adapters.spark import SparkConfig, session
+from frontpage.contracts.table_types import Table
 from frontpage.contracts.topics import ALL
 
 
@@ -100,3 +103,24 @@ class FakeSystem:
 
     def now(self) -> float:
         return self.at
+
+
+def kind_of(ddl: str) -> pa.DataType:
+    if ddl.startswith("ARRAY<"):
+        return pa.list_(kind_of(ddl[6:-1]))
+    if ddl.startswith("MAP<"):
+        key, value = ddl[4:-1].split(", ")
+        return pa.map_(kind_of(key), kind_of(value))
+    return {
+        "STRING": pa.string(), "INT": pa.int32(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(), "FLOAT": pa.float32(),
+        "BOOLEAN": pa.bool_(), "BINARY": pa.binary(), "DATE": pa.date32(), "TIMESTAMP": pa.timestamp("us", "UTC"),
+    }[ddl]  # fmt: skip
+
+
+def fill(lake: Lake, table: Table, rows: list[dict[str, Any]]) -> None:
+    """A table of the contracts without Spark: it takes milliseconds."""
+    schema = pa.schema([(column.name, kind_of(column.type)) for column in table.columns])
+    values = [{name: row.get(name) for name in table.column_names()} for row in rows]
+    write_deltalake(
+        lake.path(table), pa.Table.from_pylist(values, schema), partition_by=list(table.partition_by) or None
+    )

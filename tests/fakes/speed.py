@@ -86,7 +86,7 @@ class EventClusterer(Clusterer):
     def policy(self, language: str) -> Any:
         return _Nothing()
 
-    def _observe(self, article: ArticleSignals) -> None:
+    def _observe(self, article: ArticleSignals, began: float) -> None:
         pass
 
     def repair(self, now: float, source: Source) -> list[Change]:

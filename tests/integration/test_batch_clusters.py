@@ -6,12 +6,10 @@ import datetime as dt
 import json
 from typing import Any
 
-import pyarrow as pa
 import pytest
 import typer
-from deltalake import write_deltalake
 from fakes.bus import MemoryBus
-from fakes.lakehouse import FakeSystem, lake, spark  # noqa: F401 - fixtures
+from fakes.lakehouse import FakeSystem, fill, lake, spark  # noqa: F401 - fixtures
 from fakes.speed import NOW, article
 from typer.testing import CliRunner
 
@@ -42,27 +40,6 @@ from frontpage_cli.commands import cluster, rate
 
 DAY = 86_400.0
 EVENTS = {f"a{n}": article(f"{n}", event="quake" if n < 3 else "vote", publisher=f"pub-{n}") for n in range(5)}
-
-
-def kind_of(ddl: str) -> pa.DataType:
-    if ddl.startswith("ARRAY<"):
-        return pa.list_(kind_of(ddl[6:-1]))
-    if ddl.startswith("MAP<"):
-        key, value = ddl[4:-1].split(", ")
-        return pa.map_(kind_of(key), kind_of(value))
-    return {
-        "STRING": pa.string(), "INT": pa.int32(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(), "FLOAT": pa.float32(),
-        "BOOLEAN": pa.bool_(), "BINARY": pa.binary(), "DATE": pa.date32(), "TIMESTAMP": pa.timestamp("us", "UTC"),
-    }[ddl]  # fmt: skip
-
-
-def fill(lake: lakes.Lake, table: Table, rows: list[dict[str, Any]]) -> None:  # noqa: F811
-    """A table of the contracts without Spark: it takes milliseconds."""
-    schema = pa.schema([(column.name, kind_of(column.type)) for column in table.columns])
-    values = [{name: row.get(name) for name in table.column_names()} for row in rows]
-    write_deltalake(
-        lake.path(table), pa.Table.from_pylist(values, schema), partition_by=list(table.partition_by) or None
-    )
 
 
 def put(lake: lakes.Lake, name: str, values: list[bytes]) -> None:  # noqa: F811
