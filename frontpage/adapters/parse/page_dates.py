@@ -267,17 +267,23 @@ def _ages(scope: Any, article: bool, made: float, language: str | None) -> tuple
     changed: list[DateReading] = []
     beside: dict[Age, DateReading] = {}
     for element, raw in _lines_of(scope, 80):
-        for part in _SPLIT.split(plain(raw)) if raw else ():
+        marks = f"{element.get('class') or ''} {element.get('id') or ''}"
+        place = element.tag == "time" or _DATE_CLASS.search(marks) is not None
+        # most lines are links and buttons, and reading them all would cost more than the rest of the page
+        if not raw or not (place or _DIGIT.search(raw) or len(raw) <= 40):
+            continue
+        for part in _SPLIT.split(plain(raw)):
             update, publish = _UPDATE_WORDS.search(part), _PUBLISH_WORDS.search(part)
             label = update or publish
+            if not label and not place:
+                continue
             found = age_of(part[: label.start()] + part[label.end() :] if label else part, language)
             if found is None or _outside(element, scope):
                 continue
             reading = _made(part, found, made)
-            marks = f"{element.get('class') or ''} {element.get('id') or ''}"
             if label:
                 (changed if update else published).append(reading)
-            elif element.tag == "time" or _DATE_CLASS.search(marks):
+            else:
                 beside.setdefault(found, reading)
     if not published and beside and (article or len(beside) == 1):
         published = list(beside.values())
