@@ -266,12 +266,14 @@ def _ages(scope: Any, article: bool, made: float, language: str | None) -> tuple
     published: list[DateReading] = []
     changed: list[DateReading] = []
     beside: dict[Age, DateReading] = {}
+    read: set[str] = set()
     for element, raw in _lines_of(scope, 80):
         marks = f"{element.get('class') or ''} {element.get('id') or ''}"
         place = element.tag == "time" or _DATE_CLASS.search(marks) is not None
         # most lines are links and buttons, and reading them all would cost more than the rest of the page
-        if not raw or not (place or _DIGIT.search(raw) or len(raw) <= 40):
+        if not raw or not (place or (raw not in read and (len(raw) <= 40 or _DIGIT.search(raw)))):
             continue
+        read.add(raw)
         for part in _SPLIT.split(plain(raw)):
             update, publish = _UPDATE_WORDS.search(part), _PUBLISH_WORDS.search(part)
             label = update or publish
