@@ -6,7 +6,7 @@ import dagster as dg
 
 from assets import show
 from assets.system import System
-from batch import erasure, publish, ranker, upkeep
+from batch import erasure, publish, ranker, section_training, upkeep
 from frontpage.contracts import tables
 
 GROUP: Final = "serving"
@@ -18,19 +18,31 @@ _PUBLISHED: Final = (
 
 @dg.asset(
     key=["gold", "models"], group_name="gold", owners=["team:ranking"], kinds={"lightgbm", "deltalake"},
-    deps=[dg.AssetKey(["gold", "rank_training"])], description=tables.MODELS.doc,
+    deps=[dg.AssetKey(["gold", "rank_training"]), dg.AssetKey(["silver", "articles"])], description=tables.MODELS.doc,
 )  # fmt: skip
 def models(context: dg.AssetExecutionContext, system: dg.ResourceParam[System]) -> dg.MaterializeResult[None]:
-    """Train, compare with the fallback on later requests, promote when better. Skips while there is too little."""
-    lake = system.lake()
+    """Ranker and section models: train, compare with what is in use on later rows, promote when better.
+
+    Skips what there is too little to learn from.
+    """
+    lake, now = system.lake(), system.now()
+    facts: dict[str, dg.MetadataValue] = {}
     try:
-        row = ranker.train(lake, system.now())
+        row = ranker.train(lake, now)
+        ranker.register(system.spark(), lake, row)
+        facts = show.rows(0, version=row["version"], stage=row["stage"], **row["metrics"])
     except ranker.TooFewClicks as error:
         context.log.info(str(error))
-        return dg.MaterializeResult(metadata=show.rows(len(ranker.models(lake)), skipped=str(error)))
-    ranker.register(system.spark(), lake, row)
-    facts = show.rows(len(ranker.models(lake)), version=row["version"], stage=row["stage"], **row["metrics"])
-    return dg.MaterializeResult(metadata=facts)
+        facts = show.rows(0, skipped=str(error))
+    used = {
+        r["features_version"]: r["model_text"]
+        for r in ranker.models(lake) if r["kind"] == section_training.KIND and r["stage"] == "current"
+    }  # fmt: skip
+    trained = section_training.train(lake, used, now)
+    for row in trained:
+        ranker.register(system.spark(), lake, row)
+    shown = [{"encoder": r["features_version"], "stage": r["stage"], **r["metrics"]} for r in trained]
+    return dg.MaterializeResult(metadata=facts | show.rows(len(ranker.models(lake))) | {"sections": show.table(shown)})
 
 
 @dg.asset(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from batch import gold_entities, gold_terms, ranker
+from batch import gold_entities, gold_terms, ranker, section_training
 from frontpage.adapters import lake as lakes
 from frontpage.adapters.bus import Bus, Outgoing
 from frontpage.adapters.lake import Lake
@@ -61,7 +61,7 @@ def everything(lake: Lake, store: redis.Redis, now: float) -> dict[str, int]:
         "profiles": profiles(lake, store),
         "authority": authority(lake, store),
         "clicks": clicks(lake, store, now),
-        "models": model(lake, store),
+        "models": model(lake, store) + sections(lake, store),
         "term_weights": terms(lake, store),
         "names": names(lake, store),
     }
@@ -156,14 +156,26 @@ def model(lake: Lake, store: redis.Redis) -> int:
     row = ranker.current(lake)
     if row is None:
         return 0
+    _send_model(store, row, batch_views.RANKER_POINTER)
+    return 1
+
+
+def _send_model(store: redis.Redis, row: dict[str, Any], pointer: str) -> None:
     document = ModelDocument(
         version=row["version"], features_version=row["features_version"], names=row["names"],
         model_text=row["model_text"], metrics=row["metrics"], trained_on=row["trained_on"], at=row["at"],
     )  # fmt: skip
     with store_errors():
         store.set(views.MODEL.key(version=document.version), document.model_dump_json())
-    _point(store, batch_views.RANKER_POINTER, document.version)
-    return 1
+    _point(store, pointer, document.version)
+
+
+def sections(lake: Lake, store: redis.Redis) -> int:
+    """The current section model of each encoder; its version is the pointer that enrich watches."""
+    rows = [r for r in ranker.models(lake) if r["kind"] == section_training.KIND and r["stage"] == "current"]
+    for row in rows:
+        _send_model(store, row, batch_views.sections_pointer(row["features_version"]))
+    return len(rows)
 
 
 def terms(lake: Lake, store: redis.Redis) -> int:

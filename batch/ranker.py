@@ -120,10 +120,12 @@ def register(spark: Any, lake: Lake, row: dict[str, Any]) -> None:
 
 
 def promote(spark: Any, lake: Lake, version: str, now: float) -> None:
-    """Make `version` the current model and retire the one before. Raises NotFound."""
+    """Make `version` the current model of its kind (and encoder) and retire the one before. Raises NotFound."""
     rows = models(lake)
-    if version not in {row["version"] for row in rows}:
+    chosen = next((row for row in rows if row["version"] == version), None)
+    if chosen is None:
         raise NotFound(f"no model {version}; `frontpage models list` shows them")
+    rows = [row for row in rows if _place(row) == _place(chosen)]
     changed = []
     for row in rows:
         stage = "current" if row["version"] == version else "retired" if row["stage"] == "current" else row["stage"]
@@ -146,9 +148,14 @@ def models(lake: Lake) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -row["at"])
 
 
-def current(lake: Lake) -> dict[str, Any] | None:
-    """The row of the current ranker."""
-    return next((row for row in models(lake) if row["stage"] == "current"), None)
+def current(lake: Lake, kind: str = "ranker") -> dict[str, Any] | None:
+    """The row of the current ranker, or the newest current one of another kind."""
+    return next((row for row in models(lake) if row["kind"] == kind and row["stage"] == "current"), None)
+
+
+def _place(row: dict[str, Any]) -> tuple[str, str]:
+    """What only one current model fills: the ranker's, whatever its features, or the sections' of an encoder."""
+    return row["kind"], "" if row["kind"] == "ranker" else row["features_version"]
 
 
 def _write(spark: Any, lake: Lake, rows: list[dict[str, Any]]) -> None:

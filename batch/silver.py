@@ -62,6 +62,7 @@ def articles(bronze: DataFrame) -> Refined:
             _field(name)
             for name in ("content_hash", "syndicated_from", "from_feed", "feed_id", "arrived_by", "problems")
         ],
+        F.coalesce(F.col("e.sections_by"), F.lit("publisher")).alias("sections_by"),
         *[_field(name, "signals.") for name in ("simhash", "minhash", "terms", "words", "quality")],
         *[F.col("e.signals.extra")[name][0].alias(name) for name in ("head", "pairs")],
         F.col("e.signals.vector.version").alias("encoder"),

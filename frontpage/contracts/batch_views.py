@@ -40,6 +40,11 @@ def names_pointer(language: str) -> str:
     return f"names/{language}"
 
 
+def sections_pointer(encoder_version: str) -> str:
+    """Field of `versions` naming the current section model of an encoder (`model:{version}`)."""
+    return f"model/sections/{encoder_version}"
+
+
 class _Document(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False, protected_namespaces=())
 
@@ -106,7 +111,7 @@ class ClicksDocument(_Document):
 
 
 class ModelDocument(_Document):
-    """`model:{version}`: a LightGBM model as text with the feature registry it was trained on."""
+    """`model:{version}`: a model as text: LightGBM with the feature registry it was trained on, or sections (JSON)."""
 
     version: str
     features_version: str

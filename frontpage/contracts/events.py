@@ -147,6 +147,8 @@ class ArticleEvent(Event):
     image_url: str | None = None
     arrived_by: ArrivedBy = "poll"
     problems: list[str] = []
+    #: who says the card's sections: the publisher, or a section model by its version
+    sections_by: str = "publisher"
     #: seconds (virtual clock) of each step, for freshness: {"seen": .., "fetched": .., "normalised": ..}
     trace: dict[str, float] = {}
 

@@ -135,15 +135,15 @@ split STRING - train or test, by time: the last fifth of requests is test
 )  # fmt: skip
 
 MODELS: Final = Table(
-    "gold", "models", "The model registry: every trained ranker with its figures.",
+    "gold", "models", "The model registry: every trained ranker and section model with its figures.",
     columns_of("""
 version STRING - model version
-kind STRING - ranker
-features_version STRING - registry version
-names ARRAY<STRING> - feature names in model order
-model_text STRING - LightGBM model text
-metrics MAP<STRING, DOUBLE> - figures on the test requests, fallback beside model
-trained_on BIGINT - impressions
+kind STRING - ranker or sections
+features_version STRING - registry version, or the encoder of a section model
+names ARRAY<STRING> - feature names in model order, or the sections
+model_text STRING - LightGBM model text, or JSON
+metrics MAP<STRING, DOUBLE> - figures on the test rows, beside those of what is in use (fallback, used)
+trained_on BIGINT - impressions or articles
 at DOUBLE - when trained
 stage STRING - candidate, current or retired
 changed_at DOUBLE - when the stage last changed

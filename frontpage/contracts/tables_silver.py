@@ -28,6 +28,7 @@ kind STRING - news, opinion, fact_check, live or other
 paywalled BOOLEAN - behind a paywall
 authors ARRAY<STRING> - as stated
 sections ARRAY<STRING> - section ids
+sections_by STRING - publisher, or the version of the section model that guessed
 topics ARRAY<STRING> - topic ids
 entities ARRAY<STRING> - linked entities
 places ARRAY<STRING> - places named

@@ -1,7 +1,8 @@
 """From a publisher's own labels, paths and tags to our section ids, in many languages.
 
-Publishers' words only: a label that we do not know maps to nothing, and no text is guessed at (the story's topics are
-the batch layer's). "nation" and "local" depend on the edition and the place, so only explicit labels give them.
+Publishers' words only: a label that we do not know maps to nothing, and no text is guessed at (what a publisher leaves
+open a model may say, section_model.py). "nation" and "local" depend on the edition and the place, so only explicit
+labels give them.
 """
 
 from __future__ import annotations
@@ -142,6 +143,11 @@ def is_section_label(label: str) -> bool:
     """Whether a text is nothing but the name of a section: "Sport", "世界", "News"."""
     key = _fold(label)
     return key in _table() or key in _ALL_NEWS
+
+
+def labels_of(section: str) -> list[str]:
+    """The labels of all languages that mean a section, sorted, with blanks as hyphens."""
+    return sorted(_LABELS[section])
 
 
 def sections_of(label: str | None, url: str = "", keywords: Iterable[str] = ()) -> list[str]:

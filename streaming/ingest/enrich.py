@@ -14,7 +14,7 @@ import asyncio
 import logging
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
@@ -24,13 +24,15 @@ from frontpage.adapters.encoder import EncoderSet, keep_to_one_thread
 from frontpage.adapters.loop import dead_letter, decoded, run_transactional
 from frontpage.adapters.name_store import NameStore
 from frontpage.adapters.parse.gazetteer import gazetteer
+from frontpage.adapters.section_store import SectionStore
 from frontpage.contracts.events import FeedItem
 from frontpage.contracts.topics import ITEMS_RAW
 from frontpage.domain.article import ArticleSignals, embedding_text
 from frontpage.domain.ids import article_id, digest
+from frontpage.domain.section_model import SectionModel
 from frontpage.runtime import Runtime, run_process
 from streaming.ingest.events import event_of, offer_of, signals_of
-from streaming.ingest.labels import Labeller, Labels
+from streaming.ingest.labels import Labeller, Labels, with_guess
 from streaming.ingest.pages import Dead, Draft, Dropped, Fate, Later, Pages, page_key
 from streaming.ingest.publishers import PublisherBook
 from streaming.ingest.thumbs import Thumbs
@@ -65,12 +67,14 @@ class Enrich:
         labeller: Labeller,
         clock: Clock,
         runner: asyncio.Runner,
+        sections: Callable[[str], SectionModel | None] = lambda _: None,
     ) -> None:
         self._pages = pages
         self._thumbs = thumbs
         self._rows = rows
         self._encoders = encoders
         self._labeller = labeller
+        self._sections = sections
         self._clock = clock
         self._runner = runner
         # one thread: encoders do not gain from more, and each would keep memory of its own
@@ -179,7 +183,8 @@ class Enrich:
             signals = [
                 signals_of(draft, ruling, found) for (draft, ruling), found in zip(speaking, labels, strict=True)
             ]
-            return labels, self._encoded(speaking, signals)
+            signals = self._encoded(speaking, signals)
+            return [self._guessed(one, signal) for one, signal in zip(labels, signals, strict=True)], signals
 
         images = asyncio.create_task(self._thumbs.make(wanted)) if self._thumbs is not None else None
         try:
@@ -188,6 +193,11 @@ class Enrich:
         finally:
             if images is not None:
                 images.cancel()
+
+    def _guessed(self, labels: Labels, signals: ArticleSignals) -> Labels:
+        if labels.sections:
+            return labels
+        return with_guess(labels, self._sections(signals.encoder), signals.vector, signals.encoder)
 
     def _encoded(self, speaking: list[tuple[Draft, Ruling]], signals: list[ArticleSignals]) -> list[ArticleSignals]:
         """The signals with their vectors, one call per encoder."""
@@ -239,6 +249,7 @@ def main(runtime: Runtime, stop: threading.Event) -> None:
             labeller=Labeller(gazetteer(), NameStore(runtime.redis)),
             clock=runtime.clock,
             runner=runner,
+            sections=SectionStore(runtime.redis),
         )
 
         def beat() -> None:

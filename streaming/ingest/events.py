@@ -87,6 +87,7 @@ def event_of(
     event = ArticleEvent(
         card=card,
         signals=to_signals(signals, quality(draft)),
+        sections_by=found.sections_by,
         content_hash=content_hash(draft.body or draft.lead),
         fetched_url=draft.fetched_url,
         syndicated_from=draft.syndicated_from,

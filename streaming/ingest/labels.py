@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from frontpage.domain.entities import Gazetteer, tag
 from frontpage.domain.names import Names
+from frontpage.domain.section_model import SectionModel
 from frontpage.domain.sections import sections_of
+from frontpage.domain.terms import Floats
 
 if TYPE_CHECKING:
     from streaming.ingest.pages import Draft
@@ -26,12 +28,16 @@ LONGEST_TOPIC: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What an article is about; section ids, canonical names of entities and places, topic slugs."""
+    """What an article is about; section ids, canonical names of entities and places, topic slugs.
+
+    sections_by: who says the sections: the publisher, or a section model by its version.
+    """
 
     sections: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
+    sections_by: str = "publisher"
 
 
 #: Learnt names by language tag (`adapters/name_store.py`).
@@ -60,6 +66,15 @@ class Labeller:
         return Labels(
             tuple(sections), tuple(tagged.entities), tuple(places), tuple(dict.fromkeys(topics))[:MOST_TOPICS]
         )
+
+
+def with_guess(labels: Labels, model: SectionModel | None, vector: Floats, encoder: str) -> Labels:
+    """The labels with the model's section where the publisher gives none and the model is sure."""
+    section = model.guess(vector, encoder) if model is not None and not labels.sections else None
+    if model is None or section is None:
+        return labels
+    topics = tuple(topic for topic in labels.topics if topic != section)
+    return replace(labels, sections=(section,), topics=topics, sections_by=model.version)
 
 
 def slug(word: str) -> str:
