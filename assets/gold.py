@@ -7,7 +7,7 @@ import dagster as dg
 
 from assets import show
 from assets.system import System
-from batch import gold_authority, gold_entities, gold_profiles, gold_reports, gold_terms, gold_training
+from batch import gold_authority, gold_entities, gold_profiles, gold_reports, gold_slogans, gold_terms, gold_training
 from frontpage.adapters import lake as lakes
 from frontpage.contracts import tables
 from frontpage.contracts.tables import Table
@@ -108,6 +108,16 @@ def entities(system: dg.ResourceParam[System]) -> dg.MaterializeResult[None]:
         "by language": show.bars(languages, "Names known", "names"),
         "most stories": show.table([row.asDict() for row in most.limit(15).collect()]),
     })  # fmt: skip
+
+
+@gold_asset(tables.TITLE_SLOGANS, "ingestion", ["silver/articles"])
+def title_slogans(system: dg.ResourceParam[System]) -> dg.MaterializeResult[None]:
+    """Parts that stand in most titles of their publisher; enrich cuts them once published."""
+    spark, lake = system.spark(), system.lake()
+    number = gold_slogans.build(spark, lake, system.now())
+    latest = lakes.read(spark, lake, tables.TITLE_SLOGANS).orderBy("seen_at", "slogan", ascending=[False, True])
+    shown = latest.select("publisher_id", "slogan", "titles", "articles").limit(15).collect()
+    return dg.MaterializeResult(metadata=show.rows(number) | {"latest": show.table([r.asDict() for r in shown])})
 
 
 @gold_asset(tables.FRESHNESS, "ingestion", ["silver/articles", "silver/story_members"])

@@ -12,7 +12,7 @@ from frontpage.contracts import tables
 GROUP: Final = "serving"
 _PUBLISHED: Final = (
     "gold/publisher_authority", "gold/reader_profiles", "gold/vector_projection", "gold/models", "silver/clicks",
-    "silver/impressions", "silver/story_members", "gold/term_weights", "gold/entities",
+    "silver/impressions", "silver/story_members", "gold/term_weights", "gold/entities", "gold/title_slogans",
 )  # fmt: skip
 
 
@@ -48,7 +48,7 @@ def models(context: dg.AssetExecutionContext, system: dg.ResourceParam[System]) 
 @dg.asset(
     key=["serving", "views"], group_name=GROUP, owners=["team:serving"], kinds={"redis"},
     deps=[dg.AssetKey(key.split("/")) for key in _PUBLISHED],
-    description="Profiles with watermarks, projections, authority, clicks, model, term weights, names in Redis.",
+    description="Profiles with watermarks, projections, authority, clicks, model, words, names in Redis.",
 )  # fmt: skip
 def views(system: dg.ResourceParam[System]) -> dg.MaterializeResult[None]:
     """Documents first, pointers last; an older product never replaces a newer one."""

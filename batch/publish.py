@@ -24,6 +24,7 @@ from frontpage.contracts.batch_views import (
     ModelDocument,
     NamesDocument,
     ProjectionDocument,
+    SlogansDocument,
     TermsDocument,
 )
 from frontpage.contracts.events import StoryProposal
@@ -37,11 +38,13 @@ from frontpage.contracts.tables import (
     RECLUSTERS,
     STORY_MEMBERS,
     TERM_WEIGHTS,
+    TITLE_SLOGANS,
     VECTOR_PROJECTION,
     Table,
 )
 from frontpage.contracts.topics import STORY_PROPOSALS
 from frontpage.domain.authority import DEFAULT_PRIOR
+from frontpage.domain.ids import digest
 from frontpage.domain.languages import partition_of
 from frontpage.domain.merge import Counts, by_story
 
@@ -64,6 +67,7 @@ def everything(lake: Lake, store: redis.Redis, now: float) -> dict[str, int]:
         "models": model(lake, store) + sections(lake, store),
         "term_weights": terms(lake, store),
         "names": names(lake, store),
+        "slogans": slogans(lake, store, now),
     }
 
 
@@ -198,6 +202,20 @@ def names(lake: Lake, store: redis.Redis) -> int:
         alone = [entry.name for entry in entries if entry.alone]
         document = NamesDocument(version=version, language=language, names=whole, alone=alone, at=at)
         _switch(store, batch_views.names_pointer(language), views.NAMES, document)
+    return len(rows)
+
+
+def slogans(lake: Lake, store: redis.Redis, now: float) -> int:
+    """One document for all publishers; number of slogans."""
+    rows = sorted((row["publisher_id"], row["slogan"]) for row in _rows(lake, TITLE_SLOGANS))
+    by_publisher: dict[str, list[str]] = {}
+    for publisher, slogan in rows:
+        by_publisher.setdefault(publisher, []).append(slogan)
+    version = f"slogans-{digest(json.dumps(rows), 12)}"
+    document = SlogansDocument(version=version, at=now, by_publisher=by_publisher)
+    with store_errors():
+        store.set(views.SLOGANS.key(), document.model_dump_json())
+    _point(store, batch_views.SLOGANS_POINTER, version)
     return len(rows)
 
 

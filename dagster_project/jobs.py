@@ -20,7 +20,12 @@ _REPORTS: Final = dg.AssetSelection.assets(
     ["gold", "poll_report"],
 )  # fmt: skip
 _TRAINING: Final = dg.AssetSelection.assets(
-    ["gold", "rank_training"], ["gold", "models"], ["gold", "term_weights"], ["gold", "entities"], ["serving", "views"]
+    ["gold", "rank_training"],
+    ["gold", "models"],
+    ["gold", "term_weights"],
+    ["gold", "entities"],
+    ["gold", "title_slogans"],
+    ["serving", "views"],
 )
 
 #: What a job is for stands in its description, which the UI shows.

@@ -23,6 +23,7 @@ RANKER_POINTER: Final = "model/ranker"
 AUTHORITY_POINTER: Final = "authority"
 CLICKS_POINTER: Final = "clicks"
 PROFILES_POINTER: Final = "profiles"
+SLOGANS_POINTER: Final = "slogans"
 
 
 def projection_pointer(encoder_version: str) -> str:
@@ -170,3 +171,11 @@ class NamesDocument(_Document):
         """As the domain makes its look-up table of them; support is their order."""
         found = [Entry(name, 0, len(self.names) - rank) for rank, name in enumerate(self.names)]
         return found + [Entry(name, 0, 0, alone=True) for name in self.alone]
+
+
+class SlogansDocument(_Document):
+    """`slogans`: what each publisher writes beside most of its headlines."""
+
+    version: str
+    at: float
+    by_publisher: dict[str, list[str]]

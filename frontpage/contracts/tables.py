@@ -27,6 +27,7 @@ from frontpage.contracts.tables_gold import (
     RECLUSTER_AGREEMENT,
     RECLUSTERS,
     TERM_WEIGHTS,
+    TITLE_SLOGANS,
     VECTOR_PROJECTION,
 )
 from frontpage.contracts.tables_silver import (
@@ -68,6 +69,7 @@ __all__ = [
     "STORY_LINKS",
     "STORY_MEMBERS",
     "TERM_WEIGHTS",
+    "TITLE_SLOGANS",
     "VECTOR_PROJECTION",
     "Column",
     "Table",
@@ -117,6 +119,7 @@ SILVER: Final = (
 GOLD: Final = (
     PUBLISHER_AUTHORITY, READER_PROFILES, VECTOR_PROJECTION, RECLUSTERS, RECLUSTER_AGREEMENT, RANK_TRAINING, MODELS,
     FRESHNESS, CLUSTER_HEALTH, ID_CHURN, PAIR_RATINGS, POLL_REPORT, TERM_WEIGHTS, ENTITIES,
+    TITLE_SLOGANS,
 )  # fmt: skip
 ALL: Final = (*(table for table, _ in BRONZE.values()), *SILVER, *GOLD)
 

@@ -83,6 +83,19 @@ at DOUBLE - when computed
     ("language", "key", "alone"), "at",
 )  # fmt: skip
 
+TITLE_SLOGANS: Final = Table(
+    "gold", "title_slogans", "Template words of sources: what a publisher writes beside most of its headlines.",
+    columns_of("""
+publisher_id STRING - publisher
+slogan STRING - a first or last part of its titles, as spelled
+titles BIGINT - titles that had it when it was last seen, of 30 days
+articles BIGINT - titles of the publisher then
+seen_at DOUBLE - latest first-seen time of an article with it; known slogans are cut, so it does not move while in use
+at DOUBLE - when computed
+"""),
+    ("publisher_id", "slogan"), "at",
+)  # fmt: skip
+
 RECLUSTERS: Final = Table(
     "gold", "reclusters", "Merges and splits that the last 48-hour re-clustering proposes to the writers.",
     columns_of("""

@@ -84,6 +84,7 @@ VERSIONS: Final = View("versions", "hash", None, "batch publish", "current versi
 MODEL: Final = View("model:{version}", "string", None, "batch publish", "LightGBM model text with its feature registry")
 TERMS: Final = View("terms:{version}", "string", None, "batch publish", "TermsDocument JSON: stories by hashed term")
 NAMES: Final = View("names:{version}", "string", None, "batch publish", "NamesDocument JSON: learnt names")
+SLOGANS: Final = View("slogans", "string", None, "batch publish", "SlogansDocument JSON: publishers' title slogans")
 CLOCK: Final = View("clock", "hash", None, "frontpage", "real epoch, virtual epoch, speed, until")
 HEARTBEAT: Final = View("heartbeat:{process}", "string", 30, "each process", "JSON: pid, since, lag, last work")
 

@@ -49,6 +49,11 @@ def strip_site_name(title: str, names: Iterable[str], host: str = "") -> str:
     return _without_section(title) if title != whole else title
 
 
+def title_parts(title: str) -> list[str]:
+    """The parts of a title between spaced separators and bars, in order; one when there are none."""
+    return _SEPARATOR.split(plain(title[:TITLE_LIMIT]))
+
+
 def _section_of(part: str, known: set[str]) -> bool:
     """Whether a part behind a bar is a name of the site and one word more: "CNN Politics"."""
     return any(_key(piece) in known for piece in (part.rpartition(" ")[0], part.partition(" ")[2]) if piece)

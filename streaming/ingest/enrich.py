@@ -16,6 +16,7 @@ import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from frontpage.adapters.article_rows import ArticleRows, Ruling
@@ -25,11 +26,13 @@ from frontpage.adapters.loop import dead_letter, decoded, run_transactional
 from frontpage.adapters.name_store import NameStore
 from frontpage.adapters.parse.gazetteer import gazetteer
 from frontpage.adapters.section_store import SectionStore
+from frontpage.adapters.slogan_store import SloganStore
 from frontpage.contracts.events import FeedItem
 from frontpage.contracts.topics import ITEMS_RAW
 from frontpage.domain.article import ArticleSignals, embedding_text
 from frontpage.domain.ids import article_id, digest
 from frontpage.domain.section_model import SectionModel
+from frontpage.domain.slogans import without
 from frontpage.runtime import Runtime, run_process
 from streaming.ingest.events import event_of, offer_of, signals_of
 from streaming.ingest.labels import Labeller, Labels, with_guess
@@ -68,6 +71,7 @@ class Enrich:
         clock: Clock,
         runner: asyncio.Runner,
         sections: Callable[[str], SectionModel | None] = lambda _: None,
+        slogans: Callable[[str], list[str]] = lambda _: [],
     ) -> None:
         self._pages = pages
         self._thumbs = thumbs
@@ -75,6 +79,7 @@ class Enrich:
         self._encoders = encoders
         self._labeller = labeller
         self._sections = sections
+        self._slogans = slogans
         self._clock = clock
         self._runner = runner
         # one thread: encoders do not gain from more, and each would keep memory of its own
@@ -155,7 +160,8 @@ class Enrich:
 
     def _settle(self, fate: Fate, drafts: list[Draft], now: float) -> Sequence[Outgoing]:
         if isinstance(fate, Draft):
-            drafts.append(fate)
+            title = without(fate.title, self._slogans(fate.publisher.publisher_id))
+            drafts.append(fate if title == fate.title else replace(fate, title=title))
         elif isinstance(fate, Later):
             self._counting["later"] += 1
             return [Outgoing(ITEMS_RAW.name, fate.record.key, fate.item.encode())]
@@ -250,6 +256,7 @@ def main(runtime: Runtime, stop: threading.Event) -> None:
             clock=runtime.clock,
             runner=runner,
             sections=SectionStore(runtime.redis),
+            slogans=SloganStore(runtime.redis),
         )
 
         def beat() -> None:
