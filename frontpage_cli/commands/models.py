@@ -15,7 +15,7 @@ Json = Annotated[bool, typer.Option("--json", help="JSON on standard output and 
 
 def register(app: typer.Typer) -> None:
     """Mounts `models`."""
-    group = typer.Typer(no_args_is_help=True, help="Trained rankers and which of them is current.")
+    group = typer.Typer(no_args_is_help=True, help="Trained rankers and section models, and which are current.")
     group.command("list")(list_models)
     group.command("promote")(promote)
     app.add_typer(group, name="models")
@@ -38,13 +38,20 @@ def list_models(json_output: Json = False) -> None:
     if not rows:
         typer.echo("no models yet; `frontpage train ranker` makes one")
     for row in rows:
-        ndcg = row["metrics"].get("model_ndcg10", float("nan"))
-        fallback = row["metrics"].get("fallback_ndcg10", float("nan"))
-        typer.echo(f"{row['version']:<36} {row['stage']:<10} NDCG@10 {ndcg:.3f} (fallback {fallback:.3f})  {row['at']}")
+        typer.echo(f"{row['version']:<36} {row['stage']:<10} {_figures(row['kind'], row['metrics'])}  {row['at']}")
+
+
+def _figures(kind: str, metrics: dict[str, float]) -> str:
+    nothing = float("nan")
+    if kind == "ranker":
+        ndcg, fallback = (metrics.get(name, nothing) for name in ("model_ndcg10", "fallback_ndcg10"))
+        return f"NDCG@10 {ndcg:.3f} (fallback {fallback:.3f})"
+    accuracy, used = (metrics.get(name, nothing) for name in ("accuracy", "used_accuracy"))
+    return f"accuracy {accuracy:.3f} (in use {used:.3f})"
 
 
 def promote(version: Annotated[str, typer.Argument(help="a version from `models list`")]) -> None:
-    """Make a model current; serving takes it up within a minute."""
+    """Make a model current; serving, or enrich for sections, takes it up within a minute."""
     from batch import publish, ranker
     from batch.connect import lake_of, spark_of
     from frontpage.adapters.clock import SystemClock
@@ -56,7 +63,9 @@ def promote(version: Annotated[str, typer.Argument(help="a version from `models 
     lake = lake_of(settings)
     ranker.promote(session(spark_of(settings)), lake, version, SystemClock().now())
     try:
-        publish.model(lake, connect(settings).redis)
+        store = connect(settings).redis
+        publish.model(lake, store)
+        publish.sections(lake, store)
     except FrontpageError as error:
         typer.echo(f"{version} is current in the registry; serving gets it with the next publication ({error})")
         return

@@ -55,7 +55,7 @@ def eval_ranker(
     from frontpage.settings import load
 
     lake = lake_of(load())
-    rows = ranker.models(lake)
+    rows = [row for row in ranker.models(lake) if row["kind"] == "ranker"]
     chosen = next((r for r in rows if (r["version"] == version if version else r["stage"] == "current")), None)
     if chosen is None:
         raise NotFound(f"no model {version}" if version else "no current ranker; `frontpage train ranker` makes one")

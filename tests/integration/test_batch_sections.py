@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 import redis
+import typer
 from fakes.articles import article
 from fakes.bus import MemoryBus
 from fakes.ingest import articles, enrich, item, put
 from fakes.lakehouse import FakeSystem, fill, lake, spark  # noqa: F401 - fixtures
 from fakes.web import LocalServer
+from typer.testing import CliRunner
 
 from assets import serving
 from batch import publish, ranker, section_training
@@ -21,9 +23,10 @@ from frontpage.adapters.redis_store import open_redis
 from frontpage.adapters.section_store import SectionStore, from_text, shipped, to_text
 from frontpage.contracts import views
 from frontpage.contracts.batch_views import sections_pointer
-from frontpage.contracts.tables import ARTICLES
+from frontpage.contracts.tables import ARTICLES, MODELS
 from frontpage.domain.section_model import SectionModel
-from frontpage.errors import UnknownVersion
+from frontpage.errors import NotFound, UnknownVersion
+from frontpage_cli.commands import models, train
 from streaming.ingest.labels import Labels, with_guess
 
 NOW = 1_700_000_000.0
@@ -112,6 +115,24 @@ def test_a_trained_model_reaches_enrich(spark, lake, valkey, monkeypatch):  # no
     followed = sections(ENCODER)
     assert followed is not None
     assert followed.version == "sections-other"
+
+
+def test_models_list_shows_each_kind_by_its_own_figures(lake, monkeypatch):  # noqa: F811
+    common = {"features_version": "f", "names": [], "model_text": "", "trained_on": 1, "at": NOW, "changed_at": NOW}
+    fill(lake, MODELS, [
+        {**common, "version": "ranker-1", "kind": "ranker", "stage": "retired",
+         "metrics": [("model_ndcg10", 0.5), ("fallback_ndcg10", 0.25)]},
+        {**common, "version": "sections-1", "kind": "sections", "stage": "current", "metrics": [("accuracy", 0.75)]},
+    ])  # fmt: skip
+    monkeypatch.setattr("batch.connect.lake_of", lambda settings: lake)
+    app = typer.Typer()
+    models.register(app)
+    train.register(app)
+    result = CliRunner().invoke(app, ["models", "list"], catch_exceptions=False)
+    assert "NDCG@10 0.500 (fallback 0.250)" in result.output
+    assert "accuracy 0.750 (in use nan)" in result.output
+    with pytest.raises(NotFound, match="no current ranker"):
+        CliRunner().invoke(app, ["eval", "ranker"], catch_exceptions=False)
 
 
 @pytest.mark.parametrize(
