@@ -23,6 +23,7 @@ from frontpage.domain.ids import article_id
 from frontpage.domain.urls import canonicalise
 from frontpage_cli.system.backlog import backlog
 from frontpage_cli.system.parts import PARTS
+from streaming.ingest.poller import CLAIM_REAL
 from streaming.ingest.registry import import_world
 
 HOURS = 5.0
@@ -102,8 +103,13 @@ def test_every_process_may_die_while_news_flows(running: RunningSystem) -> None:
                     found.append(change.article.article_id)
         return found
 
-    deadline = time.monotonic() + 300
+    deadline, went_on = time.monotonic() + 300, False
     while (late := behind(running)) or (missing := ids - set(first_assignments())):
+        if missing and not late and not went_on:
+            # on a slow machine the poller dies so late that its claims outlive the five hours
+            with running.redis() as store:
+                set_clock(store, virtual=end, speed=SPEED, until=end + CLAIM_REAL * SPEED + 3600)
+            went_on, deadline = True, deadline + 150
         assert time.monotonic() < deadline, f"behind: {late}; missing: {[world_url(world, id) for id in missing]}"
         time.sleep(2.0)
 
