@@ -30,7 +30,7 @@ demo: java .venv/ready ## start everything, replay the sample world, print the a
 
 test: java .venv/ready ## unit, contract, parity and integration tests
 	$(BIN)/frontpage doctor --setup
-	$(RUN) pytest tests -m "not browser" -n 2 --dist loadfile --durations 15
+	$(RUN) pytest tests -m "not browser" -n 2 --dist loadfile --no-loadscope-reorder --durations 15
 
 test-browser: java .venv/ready ## the reader page in Debian's chromium
 	$(BIN)/frontpage doctor --setup

@@ -49,14 +49,14 @@ def read_opml(body: bytes) -> list[Outline]:
         root = etree.fromstring(body, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
         raise UnreadableInput(f"not OPML: {error}"[:200], cause="not-opml") from None
-    if root is None or etree.QName(root).localname.lower() != "opml":
+    if root is None or _name(root) != "opml":
         raise UnreadableInput("not OPML: the root element is another", cause="not-opml")
     found: dict[str, Outline] = {}
     waiting: list[tuple[etree._Element, tuple[str, ...]]] = [(root, ())]
     while waiting:
         element, folder = waiting.pop()
         inner = folder
-        if isinstance(element.tag, str) and etree.QName(element).localname.lower() == "outline":
+        if _name(element) == "outline":
             spoken = {str(name).lower(): str(value) for name, value in element.attrib.items()}
             name = plain(spoken.get("title") or spoken.get("text") or "")[:200]
             url = spoken.get("xmlurl", "").strip()
@@ -68,6 +68,11 @@ def read_opml(body: bytes) -> list[Outline]:
     if not found:
         raise UnreadableInput("the list names no feed (no outline has an xmlUrl)", cause="no-feeds")
     return list(found.values())
+
+
+def _name(element: etree._Element) -> str:
+    """The tag without its namespace, "" of comments. Not `QName`: it refuses what the recovering parser let through."""
+    return element.tag.rpartition("}")[2].rpartition(":")[2].lower() if isinstance(element.tag, str) else ""
 
 
 def write_opml(sources: Iterable[FeedSource], title: str = "Frontpage feeds") -> bytes:

@@ -6,7 +6,7 @@ import contextlib
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from frontpage.adapters.feed_rows import FeedSource
@@ -53,7 +53,14 @@ def test_entities_are_neither_resolved_nor_expanded(tmp_path):
     assert all("do not read me" not in o.title and len(o.title) < 1_000 for o in found)
 
 
+@pytest.mark.parametrize("tag", [":", "a:", ":outline", "a:b:c", "x"])
+def test_damaged_tags_beside_a_feed_are_passed_over(tag):
+    body = f'<opml><body><{tag}/><outline text="A" xmlUrl="https://a.example/f"/></body></opml>'
+    assert [found.url for found in read_opml(body.encode())] == ["https://a.example/f"]
+
+
 @given(st.binary(max_size=200))
+@example(b"<:")
 def test_reading_never_raises_anything_else(body):
     with contextlib.suppress(UnreadableInput):
         read_opml(b"<opml><body>" + body)
