@@ -7,6 +7,7 @@ languages share the last partition and its writer. Changing a row is a migration
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 #: language (BCP 47 primary subtag) -> partition of the language-keyed topics.
@@ -29,6 +30,15 @@ LANGUAGE_PARTITIONS: Final = 12
 
 #: Languages written right to left (Unicode CLDR, scripts Arab, Hebr, Thaa, Syrc).
 RIGHT_TO_LEFT: Final = frozenset({"ar", "fa", "he", "ur", "ps", "yi", "dv", "sd", "ug", "ku"})
+
+
+#: The form of BCP 47 with "_" allowed; 35 characters hold every tag in use (RFC 5646, 4.4.1).
+_TAG: Final = re.compile(r"(?=.{2,35}\Z)[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
+
+
+def language_tag(text: str) -> str | None:
+    """A publisher's word on its language if that has the form of a tag, else None: what is kept is never longer."""
+    return text if _TAG.fullmatch(text) else None
 
 
 def primary_subtag(tag: str | None) -> str:

@@ -30,7 +30,8 @@ _USUAL: Final = re.compile(
 _SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _PERCENT: Final = re.compile(r"%[0-9a-fA-F]{2}")
 _LONE_PERCENT: Final = re.compile(r"%(?![0-9a-fA-F]{2})")
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+#: Halves of surrogate pairs, which JSON can spell, are no characters: nothing that has one can be encoded or sent.
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _PATH_SAFE: Final = "!$&'()*+,;=:@/%[]|^`{}"
 _QUERY_SAFE: Final = _PATH_SAFE + "?"

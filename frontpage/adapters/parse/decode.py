@@ -53,6 +53,9 @@ _WESTERN: Final = frozenset({"cp1252", "iso8859-15", "cp1254"})
 _UNWESTERN: Final = re.compile(rb"[\xc0-\xff]{4,}")
 UNWESTERN: Final = 5
 _RUN: Final = re.compile(rb"[\x80-\xff]{3}")
+#: Python calls them text encodings, but no document is written in them: they raise even where bad bytes are to be
+#: replaced, or read escapes as letters, halves of surrogate pairs among them.
+_NO_CHARSETS: Final = frozenset({"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape"})
 _XML_DECLARATION: Final = re.compile(rb"^\s*<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._:-]+)[\"']")
 _META_CHARSET: Final = re.compile(rb"<meta[^>]+?charset\s*=\s*[\"']?\s*([A-Za-z0-9._:-]+)", re.IGNORECASE)
 _HTTP_CHARSET: Final = re.compile(r"charset\s*=\s*[\"']?([A-Za-z0-9._:-]+)", re.IGNORECASE)
@@ -180,7 +183,7 @@ def _known(label: str) -> str | None:
     except (LookupError, ValueError):
         return None
     # Only character sets: "base64", "rot13" and the like are codecs of another kind.
-    return info.name if getattr(info, "_is_text_encoding", True) else None
+    return info.name if getattr(info, "_is_text_encoding", True) and info.name not in _NO_CHARSETS else None
 
 
 def _with_replacement(body: bytes, name: str) -> Decoded:

@@ -24,6 +24,7 @@ from frontpage.adapters.parse.twins import join_twins
 from frontpage.adapters.parse.xml_repair import repair
 from frontpage.domain.bylines import people
 from frontpage.domain.dates import DateReading, not_in_future, parse_date
+from frontpage.domain.languages import language_tag
 from frontpage.domain.text import clip, from_markup, headline, plain
 from frontpage.domain.urls import clean_link
 from frontpage.errors import UnreadableInput
@@ -205,8 +206,7 @@ def _meta(parsed: Any, base: str, language: str | None) -> FeedMeta:
 
 
 def _language(tag: object) -> str | None:
-    text = plain(str(tag or ""))
-    return text if re.fullmatch(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*", text) else None
+    return language_tag(plain(str(tag or "")))
 
 
 def _entry(raw: Any, base: str, *, is_atom: bool, now: float, language: str | None) -> FeedEntry:

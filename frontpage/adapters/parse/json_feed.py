@@ -8,6 +8,7 @@ from typing import Any
 from frontpage.adapters.parse.feed_images import image_in_markup
 from frontpage.adapters.parse.readings import FeedEntry, FeedMeta, FeedReading
 from frontpage.domain.dates import not_in_future, parse_date
+from frontpage.domain.languages import language_tag
 from frontpage.domain.text import clip, from_markup, headline, plain
 from frontpage.domain.urls import clean_link
 from frontpage.errors import UnreadableInput
@@ -31,7 +32,7 @@ def read(text: str, url: str, *, now: float, language: str | None = None) -> Fee
     meta = FeedMeta(
         title=clip(from_markup(_string(document, "title")), 500),
         link=home,
-        language=plain(_string(document, "language")) or language,
+        language=language_tag(plain(_string(document, "language"))) or language,
         description=clip(from_markup(_string(document, "description")), 1000),
         hub=next((link for hub in hubs if (link := clean_link(_string(hub, "url"), base)[0])), None),
         self_url=clean_link(_string(document, "feed_url"), base)[0],
@@ -80,7 +81,7 @@ def _entry(item: dict[str, Any], base: str, now: float, language: str | None) ->
     for name in ("image", "banner_image"):
         entry.image = entry.image or clean_link(_string(item, name), base)[0]
     entry.image = entry.image or image_in_markup(markup, base)
-    entry.language = plain(_string(item, "language")) or None
+    entry.language = language_tag(plain(_string(item, "language")))
     raw = _string(item, "date_published") or _string(item, "date_modified")
     if raw:
         entry.published_raw = clip(plain(raw), 120)

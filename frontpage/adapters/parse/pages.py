@@ -22,7 +22,7 @@ from frontpage.adapters.parse.readings import PageReading
 from frontpage.adapters.parse.structured import Structured, read_structured
 from frontpage.domain.bylines import people
 from frontpage.domain.canonical import identify
-from frontpage.domain.languages import direction, primary_subtag
+from frontpage.domain.languages import direction, language_tag, primary_subtag
 from frontpage.domain.licence import clip as clip_snippet
 from frontpage.domain.text import clip, direction_of, from_markup, plain, sentences
 from frontpage.domain.urls import clean_link
@@ -84,7 +84,7 @@ def read_page(
         published_day_only=dates.day_only,
         modified_at=dates.modified_at,
         language=detected,
-        declared_language=stated or None,
+        declared_language=language_tag(plain(stated)),
         dir="rtl" if (direction_of(title + " " + body_text[:1000]) or direction(detected)) == "rtl" else "ltr",
         image=_image(page, data, address),
         section=section or None,
