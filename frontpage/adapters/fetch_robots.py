@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
@@ -21,6 +22,8 @@ from frontpage.errors import FetchError, FetchFailed, FetchRefused, ServiceUnava
 
 if TYPE_CHECKING:
     import redis
+
+log = logging.getLogger(__name__)
 
 #: Parsed files kept in this process; beyond it the least recently used is read from Redis again.
 KEPT: Final = 5_000
@@ -136,8 +139,14 @@ class RobotsCache:
         if raw is None:
             return None
         head, _, body = raw.partition(b"\n")
-        said = json.loads(head)
-        return int(said["status"]), body, said.get("at")
+        try:
+            said = json.loads(head)
+            at = said.get("at")
+            return int(said["status"]), body, None if at is None else float(at)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            # as good as none: it is fetched again and written over
+            log.error("the copy of %s/robots.txt is damaged: %.200s", origin[:300], error)
+            return None
 
     def _read(self, origins: list[str]) -> list[bytes | None]:
         assert self._store is not None  # noqa: S101 - for the type checker: `_stored` has looked

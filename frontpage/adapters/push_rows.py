@@ -11,6 +11,7 @@ Not here: decisions, HTTP.
 from __future__ import annotations
 
 import json
+import logging
 import math
 import secrets
 from collections.abc import Callable, Mapping
@@ -24,6 +25,8 @@ from frontpage.domain.websub import Subscription
 
 if TYPE_CHECKING:
     import redis
+
+log = logging.getLogger(__name__)
 
 #: Bytes of randomness in a subscription's id (its callback's only protection), in its secret and in a ping key.
 ID_BYTES: Final = 24
@@ -52,6 +55,13 @@ local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, AR
 for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], 'XX', ARGV[3], id) end
 return due
 """
+#: KEYS row, due queue, feed pointer; ARGV id
+_FORGET: Final = """
+redis.call('DEL', KEYS[1])
+redis.call('ZREM', KEYS[2], ARGV[1])
+if redis.call('GET', KEYS[3]) == ARGV[1] then redis.call('DEL', KEYS[3]) end
+return 1
+"""
 _PING: Final = """
 local last = redis.call('GET', KEYS[1])
 if last and tonumber(last) >= tonumber(ARGV[1]) then return 0 end
@@ -76,6 +86,7 @@ class PushRows:
         self._swap_script = store.register_script(_SWAP)
         self._claim_script = store.register_script(_CLAIM)
         self._ping_script = store.register_script(_PING)
+        self._forget_script = store.register_script(_FORGET)
 
     # Subscriptions.
 
@@ -83,13 +94,23 @@ class PushRows:
         """One subscription, or None."""
         with store_errors():
             raw: Any = self._store.get(WEBSUB.key(subscription=id))
-        return None if raw is None else Stored(_decode(raw), raw)
+        found = None if raw is None else _readable(id, raw)
+        return None if found is None else Stored(found, raw)
 
     def of_feed(self, feed_id: str) -> Subscription | None:
-        """The feed's subscription, or None."""
+        """The feed's subscription, or None. What is left of one whose row is lost or damaged goes: while it stood, the
+        feed could have no other.
+        """
         with store_errors():
-            id: Any = self._store.get(WEBSUB_FEED.key(feed=feed_id))
-        stored = self.get(id.decode()) if id is not None else None
+            raw: Any = self._store.get(WEBSUB_FEED.key(feed=feed_id))
+        if raw is None:
+            return None
+        id = raw.decode()
+        stored = self.get(id)
+        if stored is None:
+            keys = [WEBSUB.key(subscription=id), WEBSUB_DUE.key(), WEBSUB_FEED.key(feed=feed_id)]
+            with store_errors():
+                self._forget_script(keys=keys, args=[id])
         return stored.subscription if stored else None
 
     def begin(self, feed_id: str, *, hub: str, topic: str, now: float) -> Subscription | None:
@@ -116,11 +137,19 @@ class PushRows:
             self._store.delete(WEBSUB_FEED.key(feed=subscription.feed_id))
 
     def claim(self, now: float, limit: int, lease: float) -> list[Subscription]:
-        """Up to `limit` due subscriptions, not due for others for `lease` virtual seconds."""
+        """Up to `limit` due subscriptions, not due for others for `lease` virtual seconds.
+
+        One whose row is lost or damaged leaves the queue; `of_feed` clears up the rest.
+        """
         with store_errors():
             due: Any = self._claim_script(keys=[WEBSUB_DUE.key()], args=[repr(now), limit, repr(now + lease)])
             rows: Any = self._store.mget([WEBSUB.key(subscription=id.decode()) for id in due]) if due else []
-        return [_decode(raw) for raw in rows if raw is not None]
+        found = [None if raw is None else _readable(id.decode(), raw) for id, raw in zip(due, rows, strict=True)]
+        lost = [id for id, subscription in zip(due, found, strict=True) if subscription is None]
+        if lost:
+            with store_errors():
+                self._store.zrem(WEBSUB_DUE.key(), *lost)
+        return [subscription for subscription in found if subscription is not None]
 
     def count(self) -> int:
         """Subscriptions on file."""
@@ -189,6 +218,15 @@ class PushRows:
 
 def _encode(subscription: Subscription) -> bytes:
     return json.dumps(asdict(subscription), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def _readable(id: str, raw: bytes) -> Subscription | None:
+    """The row's subscription; None when it is damaged, which must stop no other."""
+    try:
+        return _decode(raw)
+    except (ValueError, TypeError, AttributeError) as error:
+        log.error("subscription %s has a damaged row: %.200s", id[:6], error)
+        return None
 
 
 def _decode(raw: bytes) -> Subscription:

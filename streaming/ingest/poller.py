@@ -110,6 +110,8 @@ class Poller:
         backoff = FIRST_BACKOFF
         try:
             while not stop.is_set():
+                if writer.done():
+                    writer.result()  # raises what ended it: whoever polls and cannot write must not go on
                 self._beat(polls=self.polls, new_items=self.new_items, in_flight=len(flying))
                 free = self._concurrent - len(flying)
                 if free < share:
@@ -155,7 +157,9 @@ class Poller:
             # the claim runs out and the feed is due again: nothing to undo
             log.warning("feed %s not polled: %s", row.source.feed_id, error)
         except Exception:
-            log.exception("feed %s not polled", row.source.feed_id)
+            # stored, because a claim that merely ran out would have its server asked again every minute or two
+            log.exception("feed %s broke its poll", row.source.feed_id)
+            self._done.put_nowait(self._polling.broken(row))
 
     async def _write_all(self) -> None:
         while True:

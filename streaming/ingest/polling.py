@@ -26,7 +26,7 @@ from frontpage.domain.ids import digest, url_key
 from frontpage.domain.licence import clip
 from frontpage.domain.push import Advert, advertised
 from frontpage.domain.schedule import Answer, Decision, FeedState, Policy, Terms, decide, plan, spread
-from frontpage.errors import FetchFailed, FetchRefused, UnreadableInput
+from frontpage.errors import FetchFailed, FetchRefused, ServiceUnavailable, UnreadableInput
 from streaming.ingest.listing import Listing, known_items, listed
 
 if TYPE_CHECKING:
@@ -98,6 +98,10 @@ class Polling:
         offer = advertised(fetched.headers.get("link"), meta.hub, meta.self_url, fetched.url)
         return replace(polled, read=True, advert=offer)
 
+    def broken(self, row: FeedRow) -> Polled:
+        """A poll that no code foresaw the end of: a failure like others, with the same back-off."""
+        return self._polled(row, Answer(None, cause="cannot-handle"), [], 0)
+
     async def _read(self, row: FeedRow, fetched: Fetched, *, conditional: bool) -> tuple[Answer, Listing | None]:
         answer = Answer(fetched.status, dict(fetched.headers), None, conditional, fetched.moved_to)
         if not 200 <= fetched.status < 300:
@@ -115,6 +119,8 @@ class Polling:
                 listing = listed(await self._walked(fetched, now), {})
         except UnreadableInput as error:
             return replace(answer, cause=error.cause), None
+        except ServiceUnavailable:  # ours, met while following a sitemap index: not the feed's failure
+            raise
         except Exception:  # a feed that breaks the parser must not stop the others; the trace finds the bug
             log.exception("feed %s broke its parser", row.source.feed_id)
             return replace(answer, cause="parser"), None

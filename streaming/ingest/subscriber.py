@@ -99,13 +99,20 @@ class Subscriber:
         while not stop.is_set():
             try:
                 while self._news:
-                    await asyncio.to_thread(self._consider, *self._news[0])
-                    self._news.popleft()
+                    news = self._news.popleft()
+                    try:
+                        await asyncio.to_thread(self._consider, *news)
+                    except ServiceUnavailable:
+                        self._news.appendleft(news)
+                        raise
                 await self.turn()
                 backoff = self._every
             except ServiceUnavailable as error:
                 backoff = min(backoff * 2, LONGEST_BACKOFF)
                 log.warning("subscriptions wait %.1f s: %s", backoff, error)
+            except Exception:  # one feed's trouble must not end the subscriptions of all; the trace finds the bug
+                backoff = min(backoff * 2, LONGEST_BACKOFF)
+                log.exception("subscriptions wait %.1f s", backoff)
             await asyncio.sleep(backoff)
 
     async def turn(self) -> int:
