@@ -74,12 +74,12 @@ def main() -> None:
     ]
     print("| encoder | " + " | ".join([*heads, "documents/s, English", "documents/s, Vietnamese"]) + " |")
     print("|---" * (len(heads) + 3) + "|")
-    for encoder in (MiniLmEncoder(), UseEncoder()):
+    minilm = {kind: MiniLmEncoder(bfloat16=kind == "bfloat16") for kind in ("float32", "bfloat16")}
+    named: dict[str, Encoder] = {f"{encoder.version}, {kind}": encoder for kind, encoder in minilm.items()}
+    for name, encoder in {**named, UseEncoder.version: UseEncoder()}.items():
         speeds = [f"{speed(rows, encoder):.0f}" for rows in loaded.values()]
         figures = [f1(rows, encoder) for rows in loaded.values()] + [pearson(root, encoder, pair) for pair in PAIRS]
-        print(
-            f"| {encoder.version} | " + " | ".join([f"{figure:.3f}" for figure in figures] + speeds) + " |", flush=True
-        )
+        print(f"| {name} | " + " | ".join([f"{figure:.3f}" for figure in figures] + speeds) + " |", flush=True)
     words = [f"{f1(rows, None):.3f}" for rows in loaded.values()]
     print("| none (words alone) | " + " | ".join(words + ["-"] * (len(PAIRS) + 2)) + " |")
 

@@ -27,6 +27,15 @@ def test_vectors_are_unit_float32_of_the_stated_dimension(encoder):
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-4)
 
 
+@pytest.mark.parametrize("size", [1, 7, 40])
+def test_bfloat16_changes_a_vector_by_next_to_nothing(size):
+    """So processors with and without it may share one index: the version is one."""
+    texts = [f"{text} {number}, said the minister of {text.lower()}" * 4 for number in range(size) for text in TEXTS]
+    exact = MiniLmEncoder(bfloat16=False).encode(texts)
+    short = MiniLmEncoder(bfloat16=True).encode(texts)
+    assert np.einsum("ij,ij->i", exact, short).min() > 0.9999
+
+
 def test_no_texts_give_no_rows(encoder):
     assert encoder.encode([]).shape == (0, encoder.dimension)
 
