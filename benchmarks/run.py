@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 #: In the order in which they run; the slowest last.
-BENCHMARKS = ("links", "polls", "enrich", "writer_latency", "demo", "freshness")
+BENCHMARKS = ("links", "polls", "enrich", "writer_latency", "decisions", "demo", "freshness")
 
 
 def main(names: list[str]) -> int:

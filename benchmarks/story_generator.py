@@ -1,6 +1,7 @@
 """A fixed stream of made-up English articles as signals, for measuring the story writer and the re-clustering at scale.
 
     generate(articles) -> [(signals, story label), ...]     chunk(number) -> the same, 1,000 articles at a time
+    singles(number) -> 1,000 articles that are alone in their stories
 
 Every article is put together from a topic, a story of that topic and its own words, in the space of the encoder's
 background and the vocabulary of the shipped term weights, so that the models see what they were learnt on; no text of
@@ -132,6 +133,12 @@ def chunk(number: int) -> list[tuple[ArticleSignals, str]]:
         size = 1 if chance.random() < _alone() else _size(chance.random())
         found += [(article, label) for article in _story(chance, label, size)]
     return found[:CHUNK]
+
+
+def singles(number: int) -> list[ArticleSignals]:
+    """A thousand single articles of other stories than the chunks': quiet stories, to fill a writer with."""
+    chance = np.random.default_rng([8, number])
+    return [_story(chance, f"s{number}-{at}", 1)[0] for at in range(CHUNK)]
 
 
 @cache
