@@ -14,6 +14,8 @@ from typing import Final
 from lxml import etree
 
 from frontpage.adapters.feed_rows import FeedSource
+from frontpage.adapters.parse.decode import decode
+from frontpage.adapters.parse.xml_repair import repair
 from frontpage.domain.text import plain
 from frontpage.errors import UnreadableInput
 
@@ -43,10 +45,14 @@ def default_list() -> bytes:
 
 
 def read_opml(body: bytes) -> list[Outline]:
-    """Feeds in document order, repeated addresses once. Raises UnreadableInput (`not-opml`, `no-feeds`)."""
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, huge_tree=False)
+    """Feeds in document order, repeated addresses once. Raises UnreadableInput (`not-opml`, `no-feeds`; `entity-bomb`,
+    `external-entity`, `too-deep` as for feeds).
+    """
+    # as feeds are read: the recovering parser would keep half a character, and fail when its attribute is looked at
+    text, _ = repair(decode(body, {}, markup="xml").text)
+    parser = etree.XMLParser(encoding="utf-8", resolve_entities=False, no_network=True, recover=True, huge_tree=False)
     try:
-        root = etree.fromstring(body, parser)
+        root = etree.fromstring(text.encode("utf-8", "replace"), parser)
     except (etree.XMLSyntaxError, ValueError) as error:
         raise UnreadableInput(f"not OPML: {error}"[:200], cause="not-opml") from None
     if root is None or _name(root) != "opml":

@@ -91,3 +91,26 @@ def test_what_is_written_is_read_back(rows):
         assert (outline.kind, outline.authoritative, outline.language) == (
             source.kind, source.authoritative, source.language,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("junk", [b"\xed\xa0\x80", b"\xff\xfe", b"caf\xe9", b"\xc3"])
+@pytest.mark.parametrize("declared", [b"", b"<?xml version='1.0' encoding='utf-8'?>"])
+def test_bytes_of_no_character_set_spoil_no_list(junk, declared):
+    lines = (
+        b'<outline text="' + junk + b'" xmlUrl="https://a.example/f"/><outline text="B" xmlUrl="https://b.example/f"/>'
+    )
+    found = read_opml(declared + b"<opml><body>" + lines + b"</body></opml>")
+    assert [outline.url for outline in found] == ["https://a.example/f", "https://b.example/f"]
+    assert found[1].title == "B"
+
+
+@pytest.mark.parametrize("half", ["&#xD800;", "&#55296;", "&#xDFFF;", "&#xFFFE;"])
+def test_references_to_no_character_spoil_no_outline(half):
+    body = f'<opml><body><outline text="A{half}b" xmlUrl="https://a.example/f" title=""/></body></opml>'
+    assert [(found.url, found.title) for found in read_opml(body.encode())] == [("https://a.example/f", "Ab")]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "windows-1251", "utf-8-sig"])
+def test_lists_in_other_character_sets(encoding):
+    text = f"<?xml version='1.0' encoding='{encoding.removesuffix('-sig')}'?><opml><body><outline text='Порт' xmlUrl='https://a.example/f'/></body></opml>"
+    assert read_opml(text.encode(encoding))[0].title == "Порт"
