@@ -155,6 +155,9 @@ def canonicalise(url: str, base: str | None = None) -> Canonical:
     fragment = _normal_fragment(parts.fragment, path, removed)
     netloc = host if port is None else f"{host}:{port}"
     canonical = f"{scheme}://{netloc}{path}" + (f"?{query}" if query else "") + (f"#{fragment}" if fragment else "")
+    if len(canonical) > MAX_URL:
+        # a key that is itself no link could be looked up by nobody; encoding makes three characters of one, or more
+        return Canonical(url, None, None, (), "too-long")
     return Canonical(url, canonical, _without_fragment(inner, keep=bool(fragment)), tuple(removed))
 
 

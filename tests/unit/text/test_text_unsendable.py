@@ -36,6 +36,13 @@ def test_half_a_character_is_no_address(place, half):
     assert clean_link(place.format(half), "https://hafen.test/") == (None, "control-character")
 
 
+@pytest.mark.parametrize("letter", ["%", "ü", "日"])
+def test_an_address_that_grows_too_long_for_a_key_is_refused(letter):
+    assert canonicalise("https://hafen.test/" + letter * 4_000).refused == "too-long"
+    kept = canonicalise("https://hafen.test/" + letter * 400).canonical
+    assert canonicalise(kept).canonical == kept
+
+
 def test_an_item_with_half_a_character_costs_only_its_address():
     items = [
         {
