@@ -8,10 +8,8 @@ Spark of two cores (`local[2]`), from reading bronze to both gold tables written
 
 minutes_N is that job's time for N articles; growth is the exponent of time by articles, the slope of the least-squares
 line through their logarithms from the smallest to the largest size (without a second size there is none).
-cpu_minutes_N and cpu_growth are the same of the processor time of the JVM and its Python workers, which says more where
-others use the machine too. f1_N, precision_N, recall_N are B-cubed of the labels against the groups found, as
-`gold/recluster_agreement` has them. They say that the work was done; the
-generated stream is easier than real news (docs/generated-stories.md).
+f1_N, precision_N, recall_N are B-cubed of the labels against the groups found, as `gold/recluster_agreement` has them.
+They say that the work was done; the generated stream is easier than real news (docs/generated-stories.md).
 """
 
 from __future__ import annotations
@@ -21,12 +19,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import psutil
 from rich.console import Console
 
 from batch import recluster
@@ -108,39 +104,24 @@ def _append(spark: SparkSession, lake: Lake, table: Any, rows: Any) -> None:
     ).write.format("delta").mode("append").save(path)
 
 
-def processor_time() -> float:
-    """Seconds that this process, those it started and those that they started have used."""
-    found = 0.0
-    for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
-        with suppress(psutil.Error):
-            times = process.cpu_times()
-            found += times.user + times.system
-            # what ended before this look is told by those that waited for it
-            found += times.children_user + times.children_system
-    return found
-
-
 def measure(spark: SparkSession, lake: Lake, articles: int) -> dict[str, float]:
     """Figures of one size."""
-    began, used = time.perf_counter(), processor_time()
+    began = time.perf_counter()
     recluster.build(spark, lake, NOW)
-    minutes, cpu = (time.perf_counter() - began) / 60, (processor_time() - used) / 60
+    minutes = (time.perf_counter() - began) / 60
     (row,) = lakes.read(spark, lake, RECLUSTER_AGREEMENT).collect()
     if row["articles"] != articles:
         raise SystemExit(f"{row['articles']} of {articles} articles were in the window")
-    figures = {"minutes": minutes, "cpu_minutes": cpu, **{name: row[name] for name in ("f1", "precision", "recall")}}
+    figures = {"minutes": minutes, **{name: row[name] for name in ("f1", "precision", "recall")}}
     return {f"{name}_{articles}": float(value) for name, value in figures.items()}
 
 
-def growths(figures: dict[str, float], sizes: list[int]) -> dict[str, float]:
-    """Exponents of minutes and processor time by articles; empty for less than two sizes."""
+def growth(figures: dict[str, float], sizes: list[int]) -> dict[str, float]:
+    """Exponent of minutes by articles, as a figure; none for less than two sizes."""
     if len(sizes) < 2:
         return {}
-    names = {"growth": "minutes", "cpu_growth": "cpu_minutes"}
-    return {
-        name: float(np.polyfit(np.log(sizes), np.log([figures[f"{of}_{size}"] for size in sizes]), 1)[0])
-        for name, of in names.items()
-    }
+    minutes = [figures[f"minutes_{size}"] for size in sizes]
+    return {"growth": float(np.polyfit(np.log(sizes), np.log(minutes), 1)[0])}
 
 
 def main() -> int:
@@ -155,13 +136,13 @@ def main() -> int:
             SparkConfig(jars=spark_jars, master="local[2]", driver_memory=HEAP, scratch=Path(directory) / "spark")
         )
         # the first job of a session pays for starting workers and compiling: not the sizes'
-        for size in (WARM, *sizes):
-            lake = Lake(f"{directory}/{size}")
+        for turn, size in enumerate((WARM, *sizes)):
+            lake = Lake(f"{directory}/{turn}")
             fill(spark, lake, size)
             found = measure(spark, lake, size)
-            if size in sizes:
+            if turn:
                 done.append(size)
-                figures |= found | growths(figures | found, done)
+                figures |= found | growth(figures | found, done)
                 console.print({name: round(value, 3) for name, value in found.items()})
                 # after each size: a run that is stopped at a large one has told what the others took
                 record("recluster", figures, f"local[2], one language within 48 hours; asked {sizes}, run {done}")
