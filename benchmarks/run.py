@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 #: In the order in which they run; the slowest last.
-BENCHMARKS = ("links", "polls", "enrich", "writer_latency", "decisions", "demo", "freshness", "recluster")
+BENCHMARKS = ("links", "polls", "enrich", "neighbours", "writer_latency", "decisions", "demo", "freshness", "recluster")
 
 
 def main(names: list[str]) -> int:
