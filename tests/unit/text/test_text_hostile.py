@@ -1,9 +1,12 @@
 """Input made to cost time: open ends, endless nesting, mountains of one mark. Each is done with in seconds."""
 
+import gzip
+import random
 import time
 
 import pytest
 
+from frontpage.adapters.parse.decode import unpack
 from frontpage.adapters.parse.feeds import read_any
 from frontpage.adapters.parse.pages import read_page
 from frontpage.domain.text import from_markup
@@ -20,6 +23,25 @@ def _in_time():
     started = time.monotonic()
     yield
     assert time.monotonic() - started < BOUND
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_a_mountain_of_empty_gzip_members_is_refused(layers):
+    body = gzip.compress(b"") * SIZE
+    with pytest.raises(UnreadableInput) as refused:
+        read_any(gzip.compress(body) if layers == 2 else body, {}, "https://bay.test/f", now=2e9)
+    assert refused.value.cause == "bad-gzip"
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 1 << 14, 100_000])
+def test_gzip_of_many_members_is_one_document(size):
+    text = HEAD + bytes(random.Random(size).choices(b"abcdefgh \n", k=size)) + b"</channel></rss>"
+    parts = [text[place : place + 1_000] for place in range(0, len(text), 1_000)]
+    body = b"".join(map(gzip.compress, parts))
+    assert unpack(body, 1 << 20) == text
+    assert unpack(gzip.compress(text) + b"padding", 1 << 20) == text
+    with pytest.raises(UnreadableInput):
+        unpack(body[:-1], 1 << 20)
 
 
 @pytest.mark.parametrize(
