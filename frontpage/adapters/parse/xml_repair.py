@@ -25,6 +25,8 @@ _HALVES: Final = re.compile(
 _BROKEN_TAG: Final = re.compile(r"<(?![A-Za-z_/?!:][^<>]*>)")
 _TAG: Final = re.compile(r"<(/?)[A-Za-z_:][^<>]*?(/?)>")
 DEPTH_LIMIT: Final = 2_000
+#: Python's SAX takes time with the square of an element's attributes; roots of real feeds declare some fifty names.
+ATTRIBUTE_LIMIT: Final = 400
 _XML_NAMES: Final = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _DECLARATION: Final = re.compile(r"^\s*<\?xml\b.*?\?>", re.DOTALL)
 _ENTITY: Final = re.compile(
@@ -77,6 +79,9 @@ def _refuse_depth(parts: list[str]) -> None:
     depth = 0
     for part in parts[::2]:
         for match in _TAG.finditer(part):
+            size = match.end() - match.start()
+            if size > 5 * ATTRIBUTE_LIMIT and match[0].count('="') + match[0].count("='") > ATTRIBUTE_LIMIT:
+                raise UnreadableInput(f"an element of more than {ATTRIBUTE_LIMIT} attributes", cause="too-deep")
             if match[1]:
                 depth = max(0, depth - 1)
             elif not match[2]:

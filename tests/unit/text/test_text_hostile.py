@@ -25,6 +25,13 @@ def _in_time():
     assert time.monotonic() - started < BOUND
 
 
+def test_an_element_of_endless_attributes_is_refused():
+    item = b"<item " + b" ".join(b'a%d="x"' % number for number in range(30_000)) + b"></item>"
+    with pytest.raises(UnreadableInput) as refused:
+        read_any(HEAD + item, {}, "https://bay.test/f", now=2e9)
+    assert refused.value.cause == "too-deep"
+
+
 @pytest.mark.parametrize("layers", [1, 2])
 def test_a_mountain_of_empty_gzip_members_is_refused(layers):
     body = gzip.compress(b"") * SIZE
