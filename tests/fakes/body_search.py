@@ -70,7 +70,9 @@ class BodySearch:
             b"stream": lambda key: [fields for _, fields in store.xrange(key)],
         }  # fmt: skip
         for key in store.scan_iter("*", count=1000):
-            self.look(f"key {key!r}", [key, readers[store.type(key)](key)])
+            kind = store.type(key)
+            if kind != b"none":  # it expired since the scan named it
+                self.look(f"key {key!r}", [key, readers[kind](key)])
 
     def look_at_topics(self, bus: Any, names: list[str]) -> None:
         """Every record of every topic: key and value."""
